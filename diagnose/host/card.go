@@ -24,6 +24,9 @@ var offloads = [...]struct{ name, does string }{
 	{"sg", "sends from several places in memory"},
 }
 
+// multigig is from which rate a core of a small host does not receive packet by packet.
+const multigig = 2500 * unit.Mbps
+
 // offloadsOff finds ports whose offloads somebody switched off. Those that a
 // device has not are fixed.
 func offloadsOff(h netstate.Host) []Finding {
@@ -47,7 +50,7 @@ func offloadsOff(h netstate.Host) []Finding {
 			continue
 		}
 		severity := Info
-		if l.Speed >= fast {
+		if gro, known := l.Offloads["gro"]; l.Speed >= fast || known && !gro && l.Speed >= multigig && !slices.Contains(l.Device.Fixed, "gro") {
 			severity = Warning
 		}
 		found = append(found, Finding{

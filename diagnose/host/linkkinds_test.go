@@ -31,11 +31,10 @@ var linkCases = []kindCase{
 	{"symbol errors", LinkErrors, Warning, statistic("rx_symbol_err_phy", 1e6), statistic("rx_corrected_bits_phy", 1e9)},
 	{"flapping", LinkFlapping, Info, single(func(l *netstate.Link) { l.Extra["carrier_changes"] = "80" }), single(func(l *netstate.Link) { l.Extra["carrier_changes"] = "6" })},
 	{"gro off", OffloadOff, Warning, port(func(l *netstate.Link) { l.Offloads["gro"] = false }), port(func(l *netstate.Link) { l.Offloads["gro"] = false; l.Device.Fixed = []string{"gro"} })},
-	{"tso off at 1G", OffloadOff, Info, func(h *netstate.Host) {
-		for _, i := range []int{port0, port1} {
-			h.Links[i].Speed, h.Links[i].Device.FastestOwn, h.Links[i].Offloads["tso"] = 1e9, 1e9, false
-		}
-	}, port(func(l *netstate.Link) { l.Offloads = nil })},
+	{"tso off at 1G", OffloadOff, Info, atSpeed(1e9, "tso"), port(func(l *netstate.Link) { l.Offloads = nil })},
+	{"gro off at 2.5G", OffloadOff, Warning, atSpeed(2500e6, "gro"), func(h *netstate.Host) {}},
+	{"gro off at 1G", OffloadOff, Info, atSpeed(1e9, "gro"), func(h *netstate.Host) {}},
+	{"tso off at 2.5G", OffloadOff, Info, atSpeed(2500e6, "tso"), func(h *netstate.Host) {}},
 	{"lro and forwarding", LROForwards, Warning, all(port(func(l *netstate.Link) { l.Offloads["lro"] = true }), set("net.ipv4.ip_forward", "1")), port(func(l *netstate.Link) { l.Offloads["lro"] = true })},
 	{"ring", RingDrops, Warning, port(func(l *netstate.Link) { l.Counters.RxMissed = 50_000 }), port(func(l *netstate.Link) { l.Counters.RxMissed = 90 })},
 	{"ring, by the driver", RingDrops, Warning, statistic("rx_out_of_buffer", 50_000), statistic("tx_dropped", 50_000)},
@@ -45,6 +44,15 @@ var linkCases = []kindCase{
 	{"VLAN's MTU", VLANMTU, Fault, vlanOn("bond0", 9100), vlanOn("bond0", 1500)},
 	{"slot", CardSlot, Warning, func(h *netstate.Host) { h.Cards[0].Generation, h.Cards[0].Lanes = 3, 4 }, func(h *netstate.Host) { h.Cards[0].Generation = 0 }},
 	{"slot, enough", CardBelow, Info, func(h *netstate.Host) { h.Cards[0].Lanes = 8 }, func(h *netstate.Host) { h.Cards[0].Lanes, h.Cards[0].MaxLanes = 8, 8 }},
+}
+
+// atSpeed sets both ports to a speed, without an offload.
+func atSpeed(speed unit.BitRate, offload string) func(*netstate.Host) {
+	return func(h *netstate.Host) {
+		for _, i := range []int{port0, port1} {
+			h.Links[i].Speed, h.Links[i].Device.FastestOwn, h.Links[i].Offloads[offload] = speed, speed, false
+		}
+	}
 }
 
 func TestLinkKinds(t *testing.T) { checkKinds(t, linkCases) }

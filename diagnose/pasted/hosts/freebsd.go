@@ -182,12 +182,15 @@ func oneQueue(v *scene.View) {
 		if !full || !told && queue == "" || queue == "" && os.Text != "freebsd" && !told {
 			continue
 		}
+		if guestInterrupt.MatchString(queue) && !bsdTunnel(h) {
+			continue // a hypervisor's card: a rule of its own
+		}
 		evidence := []record.Evidence{scene.Saw("interrupts of "+scene.NameOf(h), "one core is full with "+orWord(queue, "interrupts"), at)}
 		if told {
 			evidence = append(evidence, scene.Saw("net.isr.dispatch", dispatch.Text, dispatch.Source))
 		}
 		v.Add(record.ReceiverCPU, 0.88, h, orWord(queue, "one receive queue")+" of "+scene.NameOf(h),
-			fmt.Sprintf("One core (CPU) of %s is full with one receive queue (%s) while others are idle: a card hashes plain IP, and PPPoE or another tunnel arrives on a single queue.", scene.NameOf(h), orWord(queue, "its interrupts")),
+			fmt.Sprintf("One core (CPU) of %s is full with one receive queue (%s) while others are idle: a card spreads plain IP over its queues, and PPPoE or another tunnel arrives on a single one.", scene.NameOf(h), orWord(queue, "its interrupts")),
 			"Spread the work behind the interrupt: net.isr.dispatch=deferred with net.isr.maxthreads=-1 and net.isr.bindthreads=1 (a restart); for PPPoE the newer if_pppoe backend, or PPPoE in the modem or another box; else a processor with a faster core.", evidence...)
 	}
 }

@@ -8,118 +8,10 @@ import (
 	"github.com/linerate/linerate/diagnose/pasted/scene"
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
 	"github.com/linerate/linerate/netstate"
-	"github.com/linerate/linerate/predict"
 	"github.com/linerate/linerate/predict/framing"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
-
-// slotRate is what a slot carries of packets of 1500 bytes, the worse way; zero for
-// a speed that no generation has.
-func slotRate(gts, width float64) unit.BitRate {
-	if width > 32 {
-		return 0
-	}
-	card := netstate.Card{Generation: predict.PCIeGeneration(gts), Lanes: int(width)}
-	rx, _, _ := predict.CardRate(card, 1514, false)
-	tx, _, _ := predict.CardRate(card, 1514, true)
-	return min(rx, tx)
-}
-
-// slots: a card whose slot gives it fewer or slower lanes than its ports need.
-func slots(v *scene.View) {
-	for _, h := range v.Hosts {
-		for _, bdf := range h.Subjects("pci") {
-			slot(v, h, bdf)
-		}
-	}
-}
-
-func slot(v *scene.View, h *piece.Host, bdf string) {
-	subject := "pci " + bdf
-	speed, _, okSpeed := scene.Number(h, subject, "sta_speed")
-	width, at, okWidth := scene.Number(h, subject, "sta_width")
-	capWidth, _, okCap := scene.Number(h, subject, "cap_width")
-	capSpeed, _, _ := scene.Number(h, subject, "cap_speed")
-	if acs, ok := h.Get(subject, "acs"); ok && (acs.Text == "on" || strings.Contains(acs.Text, "ReqRedir+")) {
-		v.Add(record.CardSlot, 0.72, h, "PCIe bridge "+bdf+" with ACS", fmt.Sprintf("The PCIe bridge %s has ACS on: traffic between devices below it goes up to the root complex and back instead of straight across.", bdf),
-			"Turn ACS off on the bridges where no VM needs it: in the firmware, or `setpci -s "+bdf+" ECAP_ACS+6.w=0000`.", scene.Saw("ACSCtl of "+bdf, acs.Text, acs.Source))
-	}
-	gbps, source, told := scene.Number(h, subject, "available_gbps")
-	if told && (!okSpeed || !okWidth) {
-		at = source
-		transfers, lanes := predict.PCIeSlot(unit.BitRate(gbps) * unit.Gbps)
-		speed, width = transfers, float64(lanes)
-	}
-	rate := slotRate(speed, width)
-	if rate == 0 {
-		return
-	}
-	need, ports := portsOf(v, h, bdf)
-	limited := okCap && width > 0 && width < capWidth || capSpeed > 0 && speed < capSpeed
-	_, downgraded := h.Get(subject, "downgraded")
-	if !limited && !downgraded && !told && (need == 0 || rate >= need) {
-		return
-	}
-	if need > 0 && rate >= need {
-		return
-	}
-	name, _ := h.Get(subject, "name")
-	what := fmt.Sprintf("x%.0f at %g GT/s", width, speed)
-	evidence := []record.Evidence{}
-	if okSpeed && okWidth {
-		evidence = append(evidence, scene.Saw("link of "+bdf, fmt.Sprintf("Speed %gGT/s, width x%.0f", speed, width), at))
-	}
-	if x, ok := h.Get(subject, "cap_width"); ok && limited {
-		evidence = append(evidence, scene.Saw("the card could", fmt.Sprintf("x%s at %g GT/s%s", x.Text, capSpeed, map[bool]string{true: " (downgraded)"}[downgraded]), x.Source))
-	}
-	if x, ok := h.Get(subject, "available_gbps"); ok {
-		evidence = append(evidence, scene.Saw("the driver says", x.Text+" Gb/s of PCIe bandwidth", x.Source))
-	}
-	sure := 0.62
-	if need > 0 {
-		sure = 0.72
-	}
-	for _, seen := range rates(v, h, ports) {
-		if float64(seen) > 0.8*float64(rate) && float64(seen) < 1.25*float64(rate) {
-			evidence = append(evidence, scene.Saw("carried", seen.String(), at))
-			sure = 0.93
-			break
-		}
-	}
-	more := "more lanes (x8)"
-	if width == 1 {
-		more = "more lanes (x4 or wider)"
-	}
-	v.Add(record.CardSlot, sure, h, strings.TrimSpace("PCIe slot "+bdf+" "+strings.Join(ports, ", ")),
-		fmt.Sprintf("The PCIe slot limits %s: %s carries about %v for all ports of the card together, each way.", strings.TrimSpace("the card "+bdf+" "+name.Text), what, rate),
-		fmt.Sprintf("Put the card into a slot with %s, wired as such (the form of the slot says nothing; `lspci -vv` LnkSta does), or take two cards.", more), evidence...)
-}
-
-// portsOf are the links of a card, all its functions, and the sum of their speeds;
-// zero where one is unknown.
-func portsOf(v *scene.View, h *piece.Host, bdf string) (sum unit.BitRate, names []string) {
-	slot, _, _ := strings.Cut(strings.TrimPrefix(bdf, "0000:"), ".")
-	all := true
-	for _, link := range h.Subjects("link") {
-		bus, ok := h.Get("link "+link, "bus")
-		if !ok {
-			continue
-		}
-		own, _, _ := strings.Cut(strings.TrimPrefix(bus.Text, "0000:"), ".")
-		if own != slot {
-			continue
-		}
-		names = append(names, link)
-		speed := scene.SpeedOf(h, link)
-		all = all && speed > 0
-		sum += speed
-	}
-	if !all {
-		sum = 0
-	}
-	return sum, names
-}
 
 // rates are what was carried: runs, and what monitors saw of links.
 func rates(v *scene.View, h *piece.Host, links []string) []unit.BitRate {
@@ -146,35 +38,6 @@ func rates(v *scene.View, h *piece.Host, links []string) []unit.BitRate {
 		}
 	}
 	return out
-}
-
-// slowPort: a port that negotiated less than its neighbours, outside of LACP too.
-func slowPort(v *scene.View) {
-	for _, h := range v.Hosts {
-		for _, name := range h.Subjects("link") {
-			speed := scene.SpeedOf(h, name)
-			if speed == 0 || speed > 100*unit.Mbps || scene.Word(h, name, "state") == "down" {
-				continue
-			}
-			master := scene.Word(h, name, "master")
-			if master == "" || v.HasFinding(record.LACPDown) || !fasterSibling(h, name, master, speed) {
-				continue
-			}
-			x, _ := scene.Fact(h, name, "speed")
-			v.Add(record.LineRate, 0.75, h, name, fmt.Sprintf("%s negotiated %v while another port of %s is faster: a gigabit port does that over a broken pair or an old switch port.", name, speed, master),
-				"Replace its cable, then check that both ends negotiate.", scene.Saw("speed of "+name, x.Text, x.Source))
-		}
-	}
-}
-
-// fasterSibling reports a link with the same master and more speed.
-func fasterSibling(h *piece.Host, name, master string, speed unit.BitRate) bool {
-	for _, other := range h.Subjects("link") {
-		if other != name && scene.Word(h, other, "master") == master && scene.SpeedOf(h, other) > speed {
-			return true
-		}
-	}
-	return false
 }
 
 // badFrames: a port that receives damaged frames.

@@ -17,6 +17,9 @@ func halfDuplex(v *scene.View) {
 		for _, kind := range []string{"link", "port"} {
 			for _, name := range h.Subjects(kind) {
 				x, ok := h.Get(kind+" "+name, "duplex")
+				if !ok {
+					x, ok = h.Get(kind+" "+name, "log_duplex")
+				}
 				if !ok || !strings.Contains(strings.ToLower(x.Text), "half") || noLink(h, kind+" "+name) {
 					continue
 				}

@@ -1,11 +1,9 @@
 package hosts
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/linerate/linerate/diagnose/pasted/scene"
@@ -125,8 +123,7 @@ func sends(v *scene.View, h *piece.Host) bool {
 	return sent > 2*got
 }
 
-// threads: programs whose one thread is full, and iperf3 before 3.16, which serves
-// all streams by one.
+// threads: programs whose one thread is full.
 func threads(v *scene.View) {
 	for _, h := range v.Hosts {
 		for _, p := range h.Processes {
@@ -141,7 +138,7 @@ func threads(v *scene.View) {
 					fmt.Sprintf("The thread %s is full: it carries all of the guest's (VM's) packets of one virtio queue (one thread), and one core is all that it has.", p.Name),
 					"Give the guest's virtio card more queues (multiqueue: queues=N, then `ethtool -L eth0 combined N` in the guest), or pass a card through (SR-IOV).", e)
 			case strings.HasPrefix(name, "iperf3"):
-				threadOf(v, h, 0.93, e)
+				threadOf(v, h, record.SenderCPU, 0.93, e)
 			case strings.HasPrefix(name, "ksoftirqd"):
 				v.Add(record.ReceiverCPU, 0.85, h, p.Name+" of "+scene.NameOf(h), fmt.Sprintf("%s is full: one core does the receiving of all packets that its interrupts bring.", p.Name),
 					"Spread the card's queues over cores (`ethtool -L`, irqbalance), GRO on, larger frames.", e)
@@ -151,41 +148,6 @@ func threads(v *scene.View) {
 			}
 		}
 	}
-	for _, r := range v.Case.Runs {
-		if r.Tool != "iperf3" || len(r.Streams) < 2 || !before316(r.Version) || r.Rate < 8e9 {
-			continue
-		}
-		h := v.HostOf(r.Client)
-		if h == nil && len(v.Hosts) > 0 {
-			h = v.Hosts[0]
-		}
-		sure := 0.6
-		for _, other := range v.Case.Runs {
-			if other.Tool == "iperf2" && other.Rate > r.Rate*13/10 {
-				sure = 0.92
-			}
-		}
-		threadOf(v, h, sure, scene.Saw("iperf3 "+cmp.Or(r.Version, "(version not said)"), fmt.Sprintf("%d streams, %v", len(r.Streams), r.Rate), r.Source))
-	}
-}
-
-// before316 reports an iperf3 whose streams share a thread; a version that is not
-// said may be one.
-func before316(version string) bool {
-	_, minor, ok := strings.Cut(version, ".")
-	if !ok {
-		return false
-	}
-	minor, _, _ = strings.Cut(minor, ".")
-	minor = strings.TrimRight(minor, "+-abcdefghijklmnopqrstuvwxyz")
-	n, err := strconv.Atoi(minor)
-	return err == nil && n < 16
-}
-
-func threadOf(v *scene.View, h *piece.Host, sure float64, e record.Evidence) {
-	v.Add(record.SenderCPU, sure, h, "iperf3 on "+scene.NameOf(h)+" (one thread)",
-		"iperf3 before 3.16 serves all its streams by a single thread: one core is full, and that is what was measured, not the network.",
-		"Use iperf3 3.16 or later (a thread each stream), several iperf3 processes on ports of their own, iperf2, or `linerate measure`.", e)
 }
 
 // offloads: work that the card could do and the host does.
@@ -203,77 +165,7 @@ func offloads(v *scene.View) {
 					fmt.Sprintf("%s has generic-receive-offload (GRO) off: the receiver's core handles every packet singly, and one core fills.", name),
 					fmt.Sprintf("`ethtool -K %s gro on`; keep it with the link's configuration.", name), scene.Saw("offload of "+name, "generic-receive-offload off", x.Source))
 			}
-			kind := scene.Word(h, name, "kind")
-			x, ok := h.Get("link "+name, "offload.tx-checksum-ip-generic")
-			if ok && x.Text == "on" && (kind == "vxlan" || scene.Contains(name, "vxlan", "flannel", "geneve")) {
-				v.Add(record.CardSlot, 0.75, h, name+" (checksum offload)",
-					fmt.Sprintf("%s hands checksums to the card (tx-checksum-ip-generic on): some kernels and drivers get those of VXLAN packets wrong, and the receiver drops them.", name),
-					fmt.Sprintf("`ethtool -K %s tx-checksum-ip-generic off`; a newer kernel or driver repairs it.", name), scene.Saw("offload of "+name, "tx-checksum-ip-generic on", x.Source))
-			}
-		}
-	}
-}
-
-// idleProgram: a path that carries far more than a program asks of it, and sockets
-// that wait for the program.
-func idleProgram(v *scene.View) {
-	for _, h := range v.Hosts {
-		var waits *piece.Socket
-		for i := range h.Sockets {
-			if s := &h.Sockets[i]; s.Info["app_limited"] != "" && percent(*s, "rwnd_limited") < waitedLong && percent(*s, "sndbuf_limited") < waitedLong {
-				waits = s
-			}
-		}
-		if waits == nil {
-			continue
-		}
-		for _, r := range v.Case.Runs {
-			seen := 0.0
-			var at piece.Source
-			for _, name := range h.Subjects("link") {
-				for _, way := range []string{"seen_tx_bps", "seen_rx_bps"} {
-					if n, from, ok := scene.Number(h, "link "+name, way); ok && n > seen {
-						seen, at = n, from
-					}
-				}
-			}
-			if seen == 0 || float64(r.Rate) < 3*seen {
-				continue
-			}
-			v.Add(record.Application, 0.82, h, "the program on "+scene.NameOf(h),
-				fmt.Sprintf("The network is not the limit: it carries %v in a test, and the program asks for %v of it; TCP waits for the program (app_limited).", r.Rate, unit.BitRate(seen)),
-				"Look at the program: its disks, its own limit or concurrency, a lock, one request at a time.",
-				scene.Saw(r.Tool, r.Rate.String(), r.Source), scene.Saw("traffic of the program", unit.BitRate(seen).String(), at), scene.Saw("ss", "app_limited", waits.Source))
-		}
-	}
-}
-
-// guestCards are the names that FreeBSD gives a hypervisor's cards.
-var guestCards = []string{"vtnet", "vmx", "hn", "xn"}
-
-// guest: a virtual card whose one core or thread is full.
-func guest(v *scene.View) {
-	for _, h := range v.Hosts {
-		card := ""
-		for _, name := range h.Subjects("link") {
-			for _, p := range guestCards {
-				if rest, ok := strings.CutPrefix(name, p); ok && rest != "" && rest[0] >= '0' && rest[0] <= '9' {
-					card = name
-				}
-			}
-		}
-		if card == "" {
-			continue
-		}
-		for _, p := range h.Processes {
-			if p.CPU < 80 || scene.Contains(p.Name, "idle") {
-				continue
-			}
-			v.Add(record.ReceiverCPU, 0.8, h, card+" in the guest "+scene.NameOf(h),
-				fmt.Sprintf("%s is a virtual card (virtio) of a guest (VM), and one core of the guest is full with its interrupts (%s): that core limits.", card, p.Name),
-				"Give the virtual card more queues, turn its offloads on where the guest's system handles them, or pass a real card through (passthrough, SR-IOV).",
-				scene.Saw(p.Name, fmt.Sprintf("%.0f %% of a core", p.CPU), p.Source))
-			break
+			overlayChecksums(v, h, name)
 		}
 	}
 }

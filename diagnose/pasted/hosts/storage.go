@@ -1,7 +1,6 @@
 package hosts
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 
@@ -53,9 +52,6 @@ func oneConnection(v *scene.View) {
 				mountWith(m)+", with layer3+4 on both hosts and a hash of ports on the switch (`linerate steer pick --for nfs` chooses the ports). "+sentence(workload.SpreadOf("nfs"))+".", evidence...)
 		}
 		oneSession(v, h)
-	}
-	for _, r := range v.Case.Runs {
-		queuePair(v, r)
 	}
 }
 
@@ -139,25 +135,6 @@ func oneSession(v *scene.View, h *piece.Host) {
 	v.Add(record.SingleLink, sure, h, "iSCSI of "+scene.NameOf(h),
 		"There is one iSCSI session, and one session is one TCP connection: it takes a single link, whatever bonds or teams it runs over.",
 		"Use MPIO (multipath): an address and a session on each link, in subnets of their own and without a bond or team under them, with round-robin paths; the target needs an address (portal) for each too.", evidence...)
-}
-
-// queuePair: an RDMA test over a bond with one connection: a queue pair uses one port.
-func queuePair(v *scene.View, r piece.Run) {
-	device := r.Detail["device"]
-	if !strings.Contains(device, "bond") || r.Detail["qps"] != "" && r.Detail["qps"] != "1" {
-		return
-	}
-	sure := 0.8
-	evidence := []record.Evidence{scene.Saw(r.Tool, fmt.Sprintf("%s, one queue pair (QP), %v", device, r.Rate), r.Source)}
-	for _, more := range v.Case.Runs {
-		if more.Rate > r.Rate*15/10 && more.Detail["qps"] != "1" {
-			sure = 0.93
-			evidence = append(evidence, scene.Saw(more.Tool, fmt.Sprintf("%v with %s queue pairs", more.Rate, cmp.Or(more.Detail["qps"], "more")), more.Source))
-		}
-	}
-	v.Add(record.SingleLink, sure, nil, device+" (one queue pair)",
-		fmt.Sprintf("%s is a bond of two ports, and one RDMA connection (queue pair, QP) uses one port of it: a single port's rate is all that one QP gets.", device),
-		"Use more queue pairs: NCCL_IB_QPS_PER_CONNECTION=4 (and NCCL_IB_SPLIT_DATA_ON_QPS=1), `ib_write_bw -q 4`; the port is chosen for each QP, no transmit hash policy of the bond does that.", evidence...)
 }
 
 // sambaChannels: SMB multichannel that asks for interfaces which do not answer, or

@@ -45,6 +45,50 @@ func windowsRSS(v *scene.View) {
 	}
 }
 
+// hyperVQueues: Hyper-V whose guests' traffic all goes by one core: VMQ is off on the
+// card, or for the guest.
+func hyperVQueues(v *scene.View) {
+	if v.Best() > 8*unit.Gbps {
+		return // one core does not come to that
+	}
+	for _, h := range v.Hosts {
+		var off []string
+		var evidence []record.Evidence
+		card, guest := false, false
+		for _, name := range h.Subjects("link") {
+			if x, ok := h.Get("link "+name, "vmq"); ok && x.Text == "off" {
+				if speed, _ := speedNow(h, name); speed > 0 && speed <= unit.Gbps {
+					continue // a core carries that
+				}
+				card, off = true, append(off, name)
+				evidence = append(evidence, scene.Saw("VMQ of "+name, "not enabled", x.Source))
+			}
+		}
+		for _, name := range h.Subjects("vnic") {
+			if x, ok := h.Get("vnic "+name, "vmq_weight"); ok && x.Text == "0" {
+				guest, off = true, append(off, name)
+				evidence = append(evidence, scene.Saw("VmqWeight of "+name, "0", x.Source))
+				if x, ok := h.Get("vnic "+name, "vrss"); ok {
+					evidence = append(evidence, scene.Saw("virtual RSS of "+name, x.Text, x.Source))
+				}
+			}
+		}
+		if !card && !guest {
+			continue
+		}
+		sure := 0.66
+		switch {
+		case card && guest:
+			sure = 0.78
+		case guest:
+			sure = 0.55
+		}
+		v.Add(record.ReceiverCPU, sure, h, strings.Join(off, ", ")+" (VMQ off)",
+			fmt.Sprintf("Virtual machine queues (VMQ) are off for %s: the Hyper-V host receives for its guests (VMs) on one core (CPU), which ends at some 3 to 6 Gbit/s.", strings.Join(off, ", ")),
+			"Turn them on: `Enable-NetAdapterVmq -Name \"CARD\"` on 10 Gbit/s cards and faster, `Set-VMNetworkAdapter -VMName GUEST -VmqWeight 100 -VrssEnabled $true`; keep each card's cores apart (`Set-NetAdapterVmq -BaseProcessorNumber`). `Get-Counter '\\Processor(*)\\% Processor Time'` shows the core meanwhile.", evidence...)
+	}
+}
+
 // windowsTuning: Windows' receive window that does not grow: 64 KiB a round trip.
 func windowsTuning(v *scene.View) {
 	for _, h := range v.Hosts {

@@ -159,6 +159,8 @@ func (c *captured) link(name string) netstate.Link {
 		"rx_packets": &l.Counters.RxPackets, "tx_packets": &l.Counters.TxPackets,
 		"rx_dropped": &l.Counters.RxDropped, "tx_dropped": &l.Counters.TxDropped,
 		"rx_errors": &l.Counters.RxErrors, "tx_errors": &l.Counters.TxErrors,
+		"rx_crc_errors": &l.Counters.RxCRC, "rx_frame_errors": &l.Counters.RxFrame,
+		"rx_missed_errors": &l.Counters.RxMissed, "collisions": &l.Counters.Collisions,
 	} {
 		*counter, _ = strconv.ParseUint(c.text(dir+"statistics/"+file), 10, 64)
 	}

@@ -154,6 +154,26 @@ func capturedTree(t testing.TB) fstest.MapFS {
 	return tree
 }
 
+// TestCapturedCounters: each file of statistics has its own counter, and a file that is
+// not there none.
+func TestCapturedCounters(t *testing.T) {
+	tree := capturedTree(t)
+	for name, n := range map[string]string{"rx_packets": "2000000000", "rx_missed_errors": "71000000", "rx_crc_errors": "12", "rx_frame_errors": "3", "collisions": "8"} {
+		tree["sys/class/net/a0/statistics/"+name] = file(n + "\n")
+	}
+	h, err := Captured(tree)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a0, _ := h.Link("a0")
+	if want := (netstate.Counters{RxBytes: 1<<64 - 1, RxPackets: 2e9, RxMissed: 71e6, RxCRC: 12, RxFrame: 3, Collisions: 8}); a0.Counters != want {
+		t.Errorf("a0: %+v, want %+v", a0.Counters, want)
+	}
+	if a1, _ := h.Link("a1"); a1.Counters != (netstate.Counters{}) {
+		t.Errorf("a1: %+v, want no counters", a1.Counters)
+	}
+}
+
 func TestCaptured(t *testing.T) {
 	h, err := Captured(capturedTree(t))
 	if err != nil {

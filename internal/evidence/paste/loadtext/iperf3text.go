@@ -216,6 +216,10 @@ func (r *iperf3Reader) said(s *sink, text string, l piece.Line) {
 		r.run.MSS = int(max(piece.Whole(firstNumber(text)), 0))
 	case strings.HasPrefix(text, "snd_tcp_congestion"):
 		r.run.Congestion = strings.TrimSpace(strings.TrimPrefix(text, "snd_tcp_congestion"))
+	case iperf3Columns.MatchString(text):
+		if strings.Contains(text, " Bandwidth") {
+			r.run.Remark("columns", "old")
+		}
 	case strings.HasPrefix(text, "CPU Utilization"):
 		for _, m := range cpuUse.FindAllStringSubmatch(text, 2) {
 			if m[1] == "sender" {
@@ -231,6 +235,9 @@ func (r *iperf3Reader) said(s *sink, text string, l piece.Line) {
 		}
 	}
 }
+
+// iperf3Columns is the head of the rows: the rate was called Bandwidth at first.
+var iperf3Columns = piece.Compile(`^\[ *ID\]`)
 
 var numberShape = piece.Compile(`\d+`)
 
@@ -281,6 +288,7 @@ func (r *iperf3Reader) row(row *iperfRow) bool {
 	r.run.UDP = r.run.UDP || loss != nil || strings.Contains(row.rest, " ms")
 	if row.id == "SUM" {
 		r.sums[way][which], r.sumSeen[way][which] = row.rate, true
+		r.run.Remark("sum", "yes")
 	}
 	if !end {
 		r.seen[key] = row.to

@@ -121,6 +121,9 @@ var eventShapes = []struct {
 	{"Encoding Loss", "pcie-limited", piece.Compile(`Speed: ?[\d.]+GT/s, Width: ?x\d+`)},
 	{"may be insufficient", "pcie-limited", piece.Compile(`bandwidth available for this device may be insufficient`)},
 	{"PCI-Express: Speed", "pcie", piece.Compile(`PCI-Express: Speed [\d.]+GT/s Width x\d+`)},
+	{"(PCI Express:", "pcie", piece.Compile(`\(PCI Express:[\d.]+GT/s:Width x\d+\)`)},
+	{"device supports", "pcie", piece.Compile(`PCIe link (?:speed|width) is \S+, device supports`)},
+	{"GHz", "pcie", piece.Compile(`PCI-E x\d+ [\d.]+GHz`)},
 	{"PCIe: Speed", "pcie", piece.Compile(`PCIe: Speed [\d.]+GT/s Width x\d+`)},
 	{"not sufficient for optimal performance", "pcie-limited", piece.Compile(`not sufficient for optimal performance`)},
 	{"link status definitely down", "link-down", piece.Compile(`(?:\(slave ([^)]+)\): link status definitely down|link status definitely down for (?:interface|idle interface|active interface|backup interface) ([^,]+))`)},
@@ -130,12 +133,12 @@ var eventShapes = []struct {
 	{"active interface up", "active-up", piece.Compile(`([\w.-]+): active interface up!`)},
 	{"without any active interface", "no-active", piece.Compile(`([\w.-]+): now running without any active interface`)},
 	{"new active one", "active-up", piece.Compile(`(?:\(slave ([^)]+)\): making interface the new active one|making interface ([\w.-]+) the new active one)`)},
-	{"Enslaving", "enslaved", piece.Compile(`(?:\(slave ([^)]+)\): Enslaving|[Ee]nslaving ([\w.-]+) as a)`)},
+	{"nslaving", "enslaved", piece.Compile(`(?:\(slave ([^)]+)\): Enslaving|[Ee]nslaving ([\w.-]+) as a)`)},
 	{"Releasing", "released", piece.Compile(`(?:\(slave ([^)]+)\): Releasing|[Rr]eleasing (?:active|backup) interface ([\w.-]+)?)`)},
 	{"Released all slaves", "released", piece.Compile(`([\w.-]+)(?: \(unregistering\))?: Released all slaves`)},
 	{"Removing an active aggregator", "lacp", piece.Compile(`([\w.-]+): (?:\(slave [^)]+\): )?Removing an active aggregator`)},
 	{"illegal loopback", "loopback", piece.Compile(`([\w.-]+): (?:\(slave ([^)]+)\): )?An illegal loopback occurred`)},
-	{"speed changed to 0", "speed", piece.Compile(`speed changed to 0 (?:on|for) port (\S+)`)},
+	{"speed changed to 0", "speed", piece.Compile(`(?:\(slave ([^)]+)\): )?speed changed to 0 (?:on|for) port (?:\d+\b|(\S+))`)},
 	{"link speed/duplex", "speed", piece.Compile(`(?:\(slave ([^)]+)\): )?failed to get link speed/duplex(?: for (\S+))?`)},
 	{"get speed and duplex", "speed", piece.Compile(`(?:failed|unable) to get speed and duplex from (\S+?),`)},
 	{"permanent HWaddr", "mac", piece.Compile(`permanent HWaddr of (?:slave|(\S+))`)},
@@ -220,11 +223,17 @@ func eventAndLink(text string) (kind, link string) {
 
 var afterBDF = piece.Compile(`(?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7] ([A-Za-z][\w.@-]*?)(?: \([^)]*\))?:`)
 
+// colonBDF is how older drivers (bnx2, tg3, ixgbe before 3.13) write card and link.
+var colonBDF = piece.Compile(`((?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]): ([a-z][a-z_.@-]*[0-9][\w.@-]*): `)
+
 // logLink is the link that a message is of: drivers put the card's address before it,
 // and messages of drivers alone name none.
 func logLink(text, link string) string {
 	if m := afterBDF.FindStringSubmatch(text); m != nil {
 		return m[1]
+	}
+	if m := colonBDF.FindStringSubmatch(text); m != nil && !knownDrivers[m[2]] {
+		return m[2]
 	}
 	if isBDF(link) || knownDrivers[link] {
 		return ""
@@ -306,6 +315,19 @@ var pcieWidth = piece.Compile(`((?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])
 
 var pcieSaid = piece.Compile(`((?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])(?: \S+)?: PCI-?E(?:xpress|xpress)?: Speed ([\d.]+)GT/s Width x(\d+)`)
 
+// pcieBoot is what Intel's drivers say at the start: "(PCI Express:5.0GT/s:Width x8)".
+var pcieBoot = piece.Compile(`((?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])(?: \S+)?: (?:\S+: )?\(PCI Express:([\d.]+)GT/s:Width x(\d+)\)`)
+
+// pcieOfTwo is mlx4's: "PCIe link width is x4, device supports x8", speed alike.
+var pcieOfTwo = piece.Compile(`((?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]): PCIe link (speed|width) is x?([\d.]+)(?:GT/s)?, device supports x?([\d.]+)`)
+
+// pcieClock is bnx2x's: "PCI-E x8 5GHz (Gen2) found at mem".
+var pcieClock = piece.Compile(`((?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])(?: \S+)?: .*PCI-E x(\d+) ([\d.]+)GHz`)
+
+// pcieComplaint is a driver's own word that the slot is too slow for its card (ixgbe,
+// i40e).
+var pcieComplaint = piece.Compile(`((?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])(?: \S+)?: .*(?:not sufficient for optimal performance|may be insufficient)`)
+
 var logSpeed = piece.Compile(`(?:Up,? (?:- )?|up at |up - |definitely up(?: for interface [\w.-]+)?, |[Ll]ink up,? )([\d.]+) ?([GMgm])b(?:ps|it|/s)`)
 
 var logFlow = piece.Compile(`Flow [Cc]ontrol: (\S+)`)
@@ -324,7 +346,11 @@ func fullBDF(s string) string {
 
 // logFacts notes what messages say of cards and links beside that they happened.
 func (s *sink) logFacts(kind, link, text string, l piece.Line) {
-	if m := cardLink.FindStringSubmatch(text); m != nil {
+	m := cardLink.FindStringSubmatch(text)
+	if m == nil {
+		m = colonBDF.FindStringSubmatch(text)
+	}
+	if m != nil && !knownDrivers[m[2]] {
 		s.Set("link "+m[2], "bus", fullBDF(m[1]), l)
 	}
 	switch kind {
@@ -384,9 +410,23 @@ func (s *sink) logPCIe(text string, l piece.Line) {
 	if m := pcieOld.FindStringSubmatch(text); m != nil {
 		s.Set("pci "+fullBDF(m[1]), "available_gbps", m[2], l)
 	}
+	if m := pcieComplaint.FindStringSubmatch(text); m != nil {
+		s.Set("pci "+fullBDF(m[1]), "insufficient", "yes", l)
+	}
+	if m := pcieOfTwo.FindStringSubmatch(text); m != nil {
+		s.Set("pci "+fullBDF(m[1]), "sta_"+m[2], trimmed(m[3]), l)
+		s.Set("pci "+fullBDF(m[1]), "cap_"+m[2], trimmed(m[4]), l)
+	}
+	if m := pcieClock.FindStringSubmatch(text); m != nil {
+		s.Set("pci "+fullBDF(m[1]), "sta_width", m[2], l)
+		s.Set("pci "+fullBDF(m[1]), "sta_speed", trimmed(m[3]), l)
+	}
 	m := pcieWidth.FindStringSubmatch(text)
 	if m == nil {
 		m = pcieSaid.FindStringSubmatch(text)
+	}
+	if m == nil {
+		m = pcieBoot.FindStringSubmatch(text)
 	}
 	if m != nil {
 		s.Set("pci "+fullBDF(m[1]), "sta_speed", trimmed(m[2]), l)

@@ -1,6 +1,7 @@
 package loadtext
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
@@ -68,6 +69,7 @@ func (s *sink) lspci(lines []piece.Line) (read int) {
 		subject = "pci " + bdf
 	}
 	section := ""
+	bridges, redirect := 0, 0 // of lines that grep took from their cards
 	for i, l := range lines {
 		text := strings.TrimSpace(l.Text)
 		if text == "" {
@@ -86,6 +88,14 @@ func (s *sink) lspci(lines []piece.Line) (read int) {
 		key, rest, colon := strings.Cut(text, ":")
 		if colon && (strings.HasPrefix(key, "Dev") || strings.HasPrefix(key, "Lnk") || strings.HasPrefix(key, "ACS")) {
 			section = key
+		}
+		if subject == "" && key == "ACSCtl" {
+			bridges++
+			if strings.Contains(rest, "ReqRedir+") {
+				redirect++
+			}
+			s.Set("host", "acs_bridges", strconv.Itoa(bridges), l)
+			s.Set("host", "acs_redirecting", strconv.Itoa(redirect), l)
 		}
 		if subject != "" {
 			s.pciFacts(subject, section, key, strings.TrimSpace(rest), text, l)

@@ -143,6 +143,25 @@ func ncclRow(line string) []string {
 	return nil
 }
 
+// ncclBusbw is the busbw out of place of a row, in GB/s; 0 none. A row ends with time,
+// algbw, busbw and errors out of place, and the same in place; time has no point where
+// it is long, and redop and root are there or not, by version.
+func ncclBusbw(row []string) float64 {
+	if n := len(row); n >= 11 {
+		return piece.Float(row[n-6])
+	}
+	var figures []float64
+	for _, f := range row[3:] {
+		if strings.ContainsRune(f, '.') {
+			figures = append(figures, piece.Float(f))
+		}
+	}
+	if len(figures) < 3 {
+		return 0
+	}
+	return figures[2]
+}
+
 // ncclTest reads a run of NCCL-tests. Its average mixes small messages in: the busbw of
 // the largest is the run's.
 func (s *sink) ncclTest(lines []piece.Line) (read int) {
@@ -155,18 +174,13 @@ func (s *sink) ncclTest(lines []piece.Line) (read int) {
 			continue
 		}
 		if row := ncclRow(text); row != nil {
-			// Numbers after the type: redop and root may be there or not, by version.
-			var figures []float64
-			for _, f := range row[3:] {
-				if strings.ContainsRune(f, '.') {
-					figures = append(figures, piece.Float(f))
+			if size := piece.Whole(row[0]); size >= largest {
+				if busbw := ncclBusbw(row); busbw > 0 {
+					largest = size
+					run.Rate = unit.BitRate(busbw * 8e9)
+					run.Remark("size", row[0])
+					run.Remark("bandwidth", "busbw")
 				}
-			}
-			if size := piece.Whole(row[0]); size >= largest && len(figures) >= 3 {
-				largest = size
-				run.Rate = unit.BitRate(figures[2] * 8e9)
-				run.Remark("size", row[0])
-				run.Remark("bandwidth", "busbw")
 			}
 		} else if strings.HasPrefix(text, "#") {
 			if at := strings.Index(text, " on "); at > 0 && strings.Contains(text, "Rank") {

@@ -31,7 +31,7 @@ var pveLine = piece.Compile(`^\s*[a-z_]+\d*: \S`)
 
 var pveFile = piece.Compile(`(?:\bqm config|\bpct config|qemu-server/|lxc/)\s*(\d+)`)
 
-var virtXML = piece.Compile(`^\s*(?:<interface type=|<model type=['"](?:virtio|e1000e?|rtl8139|pcnet|ne2k_pci|vmxnet3)['"]|<(?:in|out)bound average=)`)
+var virtXML = piece.Compile(`^\s*(?:<interface type=|<model type=['"](?:virtio(?:-(?:non-)?transitional)?|e1000e?|rtl8139|pcnet|ne2k_pci|vmxnet3)['"]|<(?:in|out)bound average=)`)
 
 var virtAttr = piece.Compile(`(\w+)=['"]([^'"]*)['"]`)
 

@@ -15,7 +15,7 @@ import (
 var PowerShell = piece.Reader{
 	Kind: "PowerShell",
 	Commands: []string{"get-netlbfoteam", "get-netadapter", "get-smbmultichannelconnection", "get-netlbfoteamnic", "get-netadapterstatistics", "get-vmswitchteam",
-		"get-netadapterrss", "get-netlbfoteammember", "get-iscsisession", "get-iscsiconnection"},
+		"get-netadapterrss", "get-netadaptervmq", "get-vmnetworkadapter", "get-netlbfoteammember", "get-iscsisession", "get-iscsiconnection"},
 	Starts: func(line string) bool {
 		return psTitles.MatchString(line) || psItem.MatchString(line)
 	},
@@ -31,12 +31,12 @@ var PowerShell = piece.Reader{
 
 var psTitles = piece.Compile(`^\s*(?:Name\s+(?:InterfaceDescription|Status\s+LinkSpeed|LinkSpeed|ReceivedBytes|Members|TeamingMode|Enabled|ifIndex|InterfaceAlias|Team\b)|Server Name\s+Selected|ServerName\s+Selected|(?:ifIndex|InterfaceAlias)\s+.*LinkSpeed|ifIndex\s+InterfaceAlias\s|InstanceName\s+CookedValue|IPAddress\s+(?:InterfaceAlias|PrefixLength)|InterfaceAlias\s+(?:IPAddress|NextHop|InterfaceMetric|PrefixLength|NlMtu)|SettingName\s+\S*(?:AutoTuning|Congestion)|VMName\s+[A-Z])`)
 
-var psItem = piece.Compile(`^(Name|VMName|InterfaceAlias|ServerName|Server Name|InitiatorPortalAddress|InitiatorAddress|ConnectionIdentifier|AuthenticationType|TeamingMode|LoadBalancingAlgorithm|Members|TeamNics|InterfaceDescription|NetAdapterInterfaceDescription|LinkSpeed|NumberOfReceiveQueues|ClientRSSCapable|MacAddress|EnableMultiChannel|AutoTuningLevelLocal|SettingName|FailureReason|MaximumBandwidth|ThrottleRate(?:Action)?|InterfaceMetric)\s*: ?`)
+var psItem = piece.Compile(`^(Name|VMName|InterfaceAlias|ServerName|Server Name|InitiatorPortalAddress|InitiatorAddress|ConnectionIdentifier|AuthenticationType|TeamingMode|LoadBalancingAlgorithm|Members|TeamNics|InterfaceDescription|NetAdapterInterfaceDescription|LinkSpeed|NumberOfReceiveQueues|ClientRSSCapable|MacAddress|EnableMultiChannel|AutoTuningLevelLocal|SettingName|FailureReason|MaximumBandwidth|ThrottleRate(?:Action)?|InterfaceMetric|VmqWeight|VrssEnabled)\s*: ?`)
 
 var psLine = piece.Compile(`^([A-Z][\w .()/-]*?)\s*:(?: (.*))?$`)
 
 var psMarks = piece.Phrases("TeamingMode", "LoadBalancingAlgorithm", "TeamNics", "NetAdapterInterfaceDescription", "InterfaceDescription", "NumberOfReceiveQueues", "ClientRSSCapable", "Client RSS Capable",
-	"InitiatorPortalAddress", "TargetPortalAddress", "TargetNodeAddress", "TargetAddress", "LinkSpeed", "MediaConnectionState", "ReceivedBytes", "CurrentChannels", "EnableMultiChannel", "AutoTuningLevelLocal", "AutoTuningLevelEffective", "FailureReason", "MaximumBandwidth", "ThrottleRate", "ThrottleRateAction", "InterfaceMetric")
+	"InitiatorPortalAddress", "TargetPortalAddress", "TargetNodeAddress", "TargetAddress", "LinkSpeed", "MediaConnectionState", "ReceivedBytes", "CurrentChannels", "EnableMultiChannel", "AutoTuningLevelLocal", "AutoTuningLevelEffective", "FailureReason", "MaximumBandwidth", "ThrottleRate", "ThrottleRateAction", "InterfaceMetric", "VmqWeight", "VrssEnabled")
 
 // psObject is one object that PowerShell prints, by its properties.
 type psObject map[string]string
@@ -46,10 +46,13 @@ type psObject map[string]string
 func readPSTable(s *sink, lines []piece.Line) int {
 	var titles []string
 	var spans [][]int
-	read := 0
+	read, more := 0, "" // the rest of titles that are cut to the width of the screen
 	for i, l := range lines {
 		text := strings.TrimSpace(l.Text)
 		switch {
+		case i == 1 && len(lines) > 2 && text != "" && psRule(lines[2].Text) && strings.HasPrefix(l.Text, " "):
+			more = l.Text
+			continue
 		case i == 0:
 			titles = psNames(l.Text)
 			read = 1
@@ -59,10 +62,15 @@ func readPSTable(s *sink, lines []piece.Line) int {
 				return read
 			}
 			continue
-		case strings.Trim(text, "- ") == "" && i <= 2:
+		case psRule(text) && i <= 2:
 			spans = piece.Rules.FindAllStringIndex(l.Text, -1)
 			if names := cutTitles(lines[0].Text, spans); names != nil {
 				titles = names
+			}
+			for n, span := range spans {
+				if len(spans) == len(titles) && span[0] < len(more) {
+					titles[n] += strings.TrimSpace(more[span[0]:min(span[1], len(more))])
+				}
 			}
 			read = i + 1
 			continue
@@ -78,6 +86,11 @@ func readPSTable(s *sink, lines []piece.Line) int {
 		return 0
 	}
 	return read
+}
+
+// psRule reports the line below titles.
+func psRule(line string) bool {
+	return strings.Trim(line, "- ") == "" && strings.Contains(line, "--")
 }
 
 // psNames are titles that are parted by blanks; those of two words are known.

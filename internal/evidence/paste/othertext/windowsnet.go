@@ -84,7 +84,16 @@ func (s *sink) windowsCore(id string, busy float64, l piece.Line) {
 // psMore says what an object is that is no adapter; false for others.
 func (s *sink) psMore(o psObject, l piece.Line) bool {
 	alias := o.first("InterfaceAlias", "ifAlias")
+	if o.first("VmqWeight", "VrssEnabled") != "" {
+		subject := "vnic " + o.first("VMName", "VM", "Name")
+		s.SetIf(subject, "vmq_weight", piece.NumberText(o["VmqWeight"]), l)
+		s.SetIf(subject, "vrss", map[string]string{"True": "on", "False": "off"}[o["VrssEnabled"]], l)
+	}
 	switch {
+	case o["BaseVmqProcessor"] != "" && o["Name"] != "":
+		s.Set("link "+o["Name"], "there", "yes", l)
+		s.SetIf("link "+o["Name"], "description", o["InterfaceDescription"], l)
+		s.SetIf("link "+o["Name"], "vmq", map[string]string{"True": "on", "False": "off"}[o["Enabled"]], l)
 	case o["CookedValue"] != "":
 		if n, err := strconv.ParseFloat(strings.Replace(o["CookedValue"], ",", ".", 1), 64); err == nil && n >= 0 && n <= 100.5 {
 			s.windowsCore(strings.TrimPrefix(o["InstanceName"], "0,"), n, l)
@@ -99,6 +108,7 @@ func (s *sink) psMore(o psObject, l piece.Line) bool {
 		s.psAdapter(o["Name"], o, l)
 		s.Set("link "+o["Name"], "failure", o["FailureReason"], l)
 		s.SetIf("link "+o["Name"], "team_status", o["OperationalStatus"], l)
+	case o.first("VmqWeight", "VrssEnabled") != "" && o["MaximumBandwidth"] == "":
 	case o["MaximumBandwidth"] != "" || o["BandwidthPercentage"] != "":
 		subject := "vnic " + o.first("VMName", "VM") + "/" + o.first("Name", "VMName")
 		if n := piece.Whole(o["MaximumBandwidth"]); n > 0 {
