@@ -243,6 +243,7 @@ func readLACPTable(s *sink, lines []piece.Line) int {
 			s.Set(port, "flag", f[2], l)
 			s.Set(port, "bundled", portStates[f[2]], l)
 			s.SetIf(port, "actor_key", piece.NumberText(f[len(f)-3]), l)
+			s.SetIf(port, "actor_port", piece.NumberText(f[len(f)-2]), l)
 			s.SetIf(port, "actor_state", piece.NumberText(f[len(f)-1]), l)
 		case "detail":
 			s.ofSwitch("", l)
@@ -425,6 +426,10 @@ func readChannelDetail(s *sink, lines []piece.Line) int {
 			flush(l)
 			s.ofSwitch("nxos", l)
 			channel = s.portName(text)
+		case key == "Group" && piece.Digits.MatchString(value):
+			flush(l)
+			s.ofSwitch("", l)
+			channel = "Po" + value
 		case key == "Port-channel" && strings.HasPrefix(value, "Po"):
 			flush(l)
 			s.ofSwitch("ios", l)

@@ -278,8 +278,10 @@ func readComware(s *sink, lines []piece.Line) int {
 			}
 		case key == "Oper-Key" && port != "":
 			s.SetIf("port "+port, side+"_key", piece.NumberText(value), l)
-		case key == "Port Number" && port != "" && side == "partner":
-			s.SetIf("port "+port, "partner_port", piece.NumberText(value), l)
+		case key == "Port Number" && port != "":
+			s.SetIf("port "+port, side+"_port", piece.NumberText(value), l)
+		case (key == "Received LACP Packets" || key == "Sent LACP Packets") && port != "":
+			s.SetIf("port "+port, map[bool]string{true: "rx_lacp", false: "tx_lacp"}[key[0] == 'R'], piece.NumberText(strings.Fields(value + " -")[0]), l)
 		case ok && (key == "Port Priority" || key == "Port Number"):
 		case comwareSum.MatchString(text):
 			m := comwareSum.FindStringSubmatch(text)
@@ -325,7 +327,7 @@ var HuaweiTrunk = piece.Reader{
 	Kind:     "display eth-trunk",
 	Commands: []string{"display", "dis"},
 	Starts: func(line string) bool {
-		return strings.HasPrefix(line, "Eth-Trunk") && huaweiHead.MatchString(line) || strings.HasPrefix(strings.TrimSpace(line), "WorkingMode:")
+		return strings.HasPrefix(line, "Eth-Trunk") && huaweiHead.MatchString(line) || strings.HasPrefix(line, "Info: No valid trunk in the system") || strings.HasPrefix(strings.TrimSpace(line), "WorkingMode:")
 	},
 	Read: reading(readHuawei),
 }
@@ -352,6 +354,9 @@ func readHuawei(s *sink, lines []piece.Line) int {
 	}
 	read := piece.EachLine(lines, func(l piece.Line, text string) bool {
 		s.ofSwitch("huawei", l)
+		if strings.HasPrefix(text, "Info: ") {
+			return true
+		}
 		if m := huaweiHead.FindStringSubmatch(text); m != nil {
 			flush()
 			channel = "Eth-Trunk" + m[1]

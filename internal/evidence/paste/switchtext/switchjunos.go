@@ -26,6 +26,8 @@ var junosMux = piece.Compile(`^\s*(` + junosPort + `)\s+(Current|Expired|Default
 
 var junosInfo = piece.Compile(`^(` + junosPort + `)\s+(Actor|Partner)\s+\d+\s+([0-9a-f:]{17})\s+\d+\s+(\d+)\s+(\d+)`)
 
+var junosStatistics = piece.Compile(`^(` + junosPort + `)\s+(\d+)\s+(\d+)\s+\d+\s+\d+$`)
+
 func readJunosLACP(s *sink, lines []piece.Line) int {
 	channel := ""
 	all := make(map[string][]member)
@@ -71,6 +73,16 @@ func readJunosLACP(s *sink, lines []piece.Line) int {
 			side := strings.ToLower(m[2])
 			s.Set("port "+m[1], side+"_mac", m[3], l)
 			s.Set("port "+m[1], side+"_key", m[5], l)
+			s.Set("port "+m[1], side+"_port", m[4], l)
+			return true
+		}
+		if m := junosStatistics.FindStringSubmatch(text); m != nil {
+			if channel != "" {
+				s.join(channel, m[1], l)
+				s.Set("channel "+channel, "protocol", "lacp", l)
+			}
+			s.Set("port "+m[1], "rx_lacp", m[2], l)
+			s.Set("port "+m[1], "tx_lacp", m[3], l)
 			return true
 		}
 		return strings.HasPrefix(text, "LACP ") || strings.HasPrefix(text, "Role ") || text == "{master:0}" || text == "{master}"

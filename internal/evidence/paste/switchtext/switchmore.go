@@ -97,6 +97,7 @@ func readBundles(s *sink, lines []piece.Line) int {
 				s.join(channel, port, l)
 			}
 			if port != "" {
+				s.SetIf("channel "+channel, "protocol", map[bool]string{true: "lacp"}[channel != ""], l)
 				s.Set("port "+port, side+"_state", lacpState(m[3], xrBits), l)
 				s.SetIf("port "+port, side+"_key", piece.NumberText(m[4]), l)
 				s.SetIf("port "+port, side+"_mac", piece.MacText(m[5]), l)
@@ -120,6 +121,12 @@ func readBundles(s *sink, lines []piece.Line) int {
 				s.Set("channel "+channel, "state", strings.ToLower(value), l)
 			case "Load-balancing":
 				s.SetIf("channel "+channel, "load_balance", value, l)
+			case "Minimum active links / bandwidth":
+				s.SetIf("channel "+channel, "min_links", piece.NumberText(strings.Fields(value + " -")[0]), l)
+			case "Hash type":
+				s.SetIf("channel "+channel, "load_balance", value, l)
+			case "MAC address (source)":
+				s.SetIf("channel "+channel, "mac", piece.MacText(strings.Fields(value + " -")[0]), l)
 			case "LACP":
 				s.SetIf("channel "+channel, "protocol", map[bool]string{true: "lacp", false: "static"}[value == "Operational"], l)
 			}
@@ -216,6 +223,7 @@ func readPalo(s *sink, lines []piece.Line) int {
 
 func readBrocade(s *sink, lines []piece.Line) int {
 	channel, operational := "", false
+	var columns []string // ports side by side
 	var all []member
 	var last piece.Line
 	flush := func() {
@@ -239,12 +247,24 @@ func readBrocade(s *sink, lines []piece.Line) int {
 		key, value, ok := strings.Cut(text, ":")
 		value = strings.TrimSpace(value)
 		switch {
+		case operational && channel != "" && strings.HasPrefix(text, "Ports "):
+			columns = strings.Fields(text)[1:]
+		case operational && len(columns) > 0 && (strings.HasPrefix(text, "Link_Status") || strings.HasPrefix(text, "port_state")):
+			f := strings.Fields(text)[1:]
+			for i, p := range columns[:min(len(columns), len(f))] {
+				if strings.HasPrefix(text, "Link_Status") {
+					last = l
+					all = append(all, member{p, f[i], ""})
+				} else if i < len(all) {
+					all[i] = member{p, f[i], piece.YesNo[all[i].flag == "active" && strings.HasPrefix(f[i], "Forward")]}
+				}
+			}
 		case text == "Operational trunks:":
 			flush()
 			operational = true
 		case key == "Trunk ID":
 			flush()
-			channel = "trunk " + value
+			channel, columns = "trunk "+value, nil
 		case key == "Speed" && channel != "":
 			s.SetIf("channel "+channel, "member_speed", piece.Mbits(value), l)
 		case key == "Active Ports" && channel != "":
@@ -295,9 +315,11 @@ func readNokia(s *sink, lines []piece.Line) int {
 			}
 			last = l
 			all[channel] = append(all[channel], member{m[3], m[5], piece.YesNo[m[6] == "up"]})
+			s.Set("port "+m[3], "admin", m[4], l)
 			return true
 		}
 		if m := nokiaLag.FindStringSubmatch(text); m != nil {
+			s.Set("channel lag-"+m[1], "admin", m[2], l)
 			s.Set("channel lag-"+m[1], "state", m[3], l)
 			s.Set("channel lag-"+m[1], "up", m[4], l)
 			return true
