@@ -27,10 +27,13 @@ type Switch struct {
 	Channels []Channel // by name
 	// Loose are members of a channel that no output names.
 	Loose []Member
-	Ports    []Port    // by name; members too, channels not
+	Ports []Port // by name; members too, channels not
 	// Neighbors are who was heard at ports by LLDP or CDP; Link is the port's name.
 	Neighbors []netstate.Neighbor
 	Pair      Pair
+	// Unread are lines of ports' sections of a configuration that say nothing of these,
+	// each behind the port's name.
+	Unread []string
 }
 
 // Scope is what a hash setting holds for: changing it changes all of that.

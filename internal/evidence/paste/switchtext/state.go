@@ -2,6 +2,7 @@ package switchtext
 
 import (
 	"cmp"
+	"maps"
 	"net/netip"
 	"slices"
 	"strconv"
@@ -17,7 +18,7 @@ import (
 // State is a switch as far as it was read. Of a host that is no switch it has bonds
 // and their ports alone.
 func State(h *piece.Host) switchstate.Switch {
-	out := switchstate.Switch{Name: h.Name, Vendor: text(h, "host", "vendor"), System: mac(h, "host", "system_mac"), MTU: number(h, "host", "mtu"), Answer: text(h, "host", "hash_says")}
+	out := switchstate.Switch{Name: cmp.Or(text(h, "host", "name"), h.Name), Vendor: text(h, "host", "vendor"), System: mac(h, "host", "system_mac"), MTU: number(h, "host", "mtu"), Answer: text(h, "host", "hash_says")}
 	out.Hash = switchstate.Hash{Words: text(h, "host", "load_balance"), NonIP: text(h, "host", "load_balance_non_ip"),
 		IPv4: cmp.Or(text(h, "host", "load_balance_ipv4"), text(h, "host", "load_balance_ip")), IPv6: text(h, "host", "load_balance_ipv6"),
 		Algorithm: text(h, "host", "hash_algorithm"), Seed: text(h, "host", "hash_seed")}
@@ -46,6 +47,13 @@ func State(h *piece.Host) switchstate.Switch {
 		out.Channels = append(out.Channels, channel(h, name, members[name]))
 	}
 	bonds(h, &out)
+	for _, subject := range append(h.Subjects("port"), h.Subjects("channel")...) {
+		for _, kind := range []string{"port ", "channel "} {
+			for _, x := range h.Facts[kind+subject]["unread"] {
+				out.Unread = append(out.Unread, subject+": "+x.Text)
+			}
+		}
+	}
 	out.Neighbors = neighbors(h)
 	out.Pair = pair(h)
 	return out
@@ -54,6 +62,11 @@ func State(h *piece.Host) switchstate.Switch {
 // HashLayer is the highest layer that the words of a hash name.
 func HashLayer(words string) switchstate.Layer {
 	w := strings.ToLower(words)
+	if rest, junos := strings.CutPrefix(w, "enhanced-hash-key"); junos {
+		if w = rest; strings.Contains(w, "layer2-payload") { // addresses and ports of what the frame carries
+			return switchstate.Layer4
+		}
+	}
 	has := func(any ...string) bool {
 		return slices.ContainsFunc(any, func(s string) bool { return strings.Contains(w, s) })
 	}
@@ -100,6 +113,7 @@ func port(h *piece.Host, subject, name string) switchstate.Port {
 	p := switchstate.Port{Name: name, Description: text(h, subject, "description"), Channel: text(h, subject, "channel"), Admin: text(h, subject, "admin"), Oper: text(h, subject, "state"),
 		Reason: cmp.Or(text(h, subject, "err_disabled"), text(h, subject, "status")), Speed: piece.Speed(text(h, subject, "speed")), Duplex: text(h, subject, "duplex"), MTU: number(h, subject, "mtu")}
 	p.VLANs = switchstate.VLANs{Mode: text(h, subject, "switchport"), Access: number(h, subject, "access_vlan"), Native: number(h, subject, "native_vlan"), Allowed: text(h, subject, "vlans")}
+	junosMembers(h, subject, &p.VLANs)
 	p.In, p.Out = rate(h, subject, "seen_rx_bps"), rate(h, subject, "seen_tx_bps")
 	for _, c := range counters {
 		n, err := strconv.ParseUint(text(h, subject, c.key), 10, 64)
@@ -112,6 +126,27 @@ func port(h *piece.Host, subject, name string) switchstate.Port {
 		p.Counters[c.is] = max(n, p.Counters[c.is])
 	}
 	return p
+}
+
+// junosMembers fills in VLANs that Junos lists by name or number, where its
+// configuration gives the names' numbers.
+func junosMembers(h *piece.Host, subject string, v *switchstate.VLANs) {
+	if v.Allowed != "" || v.Access > 0 {
+		return
+	}
+	set := make(vlanSet)
+	for _, x := range h.Facts[subject]["vlan_members"] {
+		more, ok := vlansOf(cmp.Or(text(h, "vlan "+x.Text, "id"), x.Text))
+		if !ok {
+			return // one without a number: the list would be short
+		}
+		maps.Copy(set, more)
+	}
+	if v.Mode == "trunk" {
+		v.Allowed = set.String()
+	} else if all := set.String(); piece.Digits.MatchString(all) {
+		v.Access = piece.Atoi(all)
+	}
 }
 
 func rate(h *piece.Host, subject, key string) unit.BitRate {
@@ -221,6 +256,10 @@ func bonds(h *piece.Host, out *switchstate.Switch) {
 		switch text(h, subject, "mode") {
 		case "802.3ad":
 			c.Protocol = switchstate.LACP
+		case "":
+			if out.Vendor == "cumulus" { // its default (Cumulus documentation, Bonding)
+				c.Protocol = switchstate.LACP
+			}
 		case "balance-xor", "balance-rr":
 			c.Protocol = switchstate.Static
 		}
@@ -269,8 +308,9 @@ func alike(a, b string) bool { return a == b || a == "" || b == "" }
 
 // pair is the other half of the pair that a switch belongs to.
 func pair(h *piece.Host) switchstate.Pair {
-	p := switchstate.Pair{Peer: cmp.Or(text(h, "mlag", "peer status"), text(h, "mlag", "vpc keep-alive status"), text(h, "mlag", "negotiation status")), State: text(h, "mlag", "state")}
-	p.Kind = text(h, "mlag", "kind")
+	word := func(key string) string { return text(h, "mlag", key) }
+	p := switchstate.Pair{Kind: word("kind"), Peer: cmp.Or(word("peer status"), word("vpc keep-alive status"), word("negotiation status"), word("device state")),
+		State: cmp.Or(word("state"), word("isl channel"), word("isl state"))}
 	for _, name := range h.Subjects("mlag") {
 		subject := "mlag " + name
 		p.Channels = append(p.Channels, switchstate.PairChannel{Name: name, ID: text(h, subject, "id"), Peer: text(h, subject, "peer"), State: text(h, subject, "state"), Consistency: text(h, subject, "consistency")})

@@ -223,6 +223,7 @@ func readLACPTable(s *sink, lines []piece.Line) int {
 			s.Set(port, side+"_state", lacpState(m[6], eosStates), l)
 			s.SetIf(port, side+"_mac", piece.MacText(m[4]), l)
 			s.SetIf(port, side+"_key", piece.NumberText(m[7]), l)
+			s.SetIf(port, side+"_port", piece.NumberText(m[5]), l)
 			s.Set(port, "bundled", map[bool]string{true: "yes", false: "no"}[word == "bundled"], l)
 			s.Set(port, "flag", m[2], l)
 			return true
@@ -316,7 +317,10 @@ func readLoadBalance(s *sink, lines []piece.Line) int {
 			}
 		case strings.HasPrefix(text, "Port Channel Load-Balancing"):
 			s.ofSwitch("nxos", l)
-			perModule = perModule || strings.Contains(text, "all modules")
+			if strings.Contains(text, "all modules") {
+				perModule = true
+				set("load_balance_scope", "module", l)
+			}
 		case strings.HasPrefix(text, "port-channel load-balance "):
 			s.ofSwitch("", l)
 			set("load_balance", strings.TrimPrefix(text, "port-channel load-balance "), l)

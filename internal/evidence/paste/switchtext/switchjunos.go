@@ -226,6 +226,18 @@ func (s *sink) junosWords(f []string, l piece.Line) {
 		s.Set("host", "load_balance", strings.Join(f[1:], " "), l)
 		return
 	}
+	if len(f) == 4 && f[0] == "vlans" && f[2] == "vlan-id" {
+		s.SetIf("vlan "+f[1], "id", piece.NumberText(f[3]), l)
+		return
+	}
+	if len(f) == 3 && f[0] == "system" && f[1] == "host-name" {
+		s.SetIf("host", "name", f[2], l)
+		return
+	}
+	if len(f) == 3 && f[0] == "interfaces" && f[2] == "disable" {
+		s.Set(s.portSubject(f[1]), "admin", "down", l)
+		return
+	}
 	if len(f) < 4 || f[0] != "interfaces" {
 		return
 	}
@@ -243,6 +255,16 @@ func (s *sink) junosWords(f []string, l piece.Line) {
 		}
 	case rest[0] == "aggregated-ether-options" && len(rest) >= 3 && rest[1] == "minimum-links":
 		s.SetIf(subject, "min_links", piece.NumberText(rest[2]), l)
+	case rest[0] == "native-vlan-id":
+		s.SetIf(subject, "native_vlan", piece.NumberText(rest[1]), l)
+	case len(rest) >= 6 && rest[0] == "unit" && rest[3] == "ethernet-switching" && (rest[4] == "interface-mode" || rest[4] == "port-mode"):
+		s.Set(subject, "switchport", rest[5], l)
+	case len(rest) >= 7 && rest[0] == "unit" && rest[3] == "ethernet-switching" && rest[4] == "vlan" && rest[5] == "members":
+		for _, w := range rest[6:] {
+			if w = strings.Trim(w, "[]"); w != "" {
+				s.Set(subject, "vlan_members", w, l)
+			}
+		}
 	case rest[0] == "mtu":
 		s.SetIf(subject, "mtu", piece.NumberText(rest[1]), l)
 	case rest[0] == "description":

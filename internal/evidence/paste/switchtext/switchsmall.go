@@ -13,10 +13,12 @@ var RouterBond = piece.Reader{
 	Kind:     "RouterOS bonding",
 	Commands: []string{"interface"},
 	Starts: func(line string) bool {
-		return strings.Contains(line, "/interface bonding") || strings.Contains(line, "/interface/bonding") || strings.Contains(line, "slaves=") && strings.Contains(line, "mode=") || routerMonitor.MatchString(line) || routerFlags.MatchString(line)
+		return strings.HasPrefix(line, "# ") && routerExport.MatchString(line) || strings.Contains(line, "/interface bonding") || strings.Contains(line, "/interface/bonding") || strings.Contains(line, "slaves=") && strings.Contains(line, "mode=") || routerMonitor.MatchString(line) || routerFlags.MatchString(line)
 	},
 	Read: reading(readRouterBond),
 }
+
+var routerExport = piece.Compile(`^# (?:\S+ \S+ by RouterOS [\d.]+|software id = |model = |serial number = )`)
 
 var routerAsked = piece.Compile(`^/?interface[ /]bonding[ /]monitor(?: numbers=)? ?"?([\w.-]+)`)
 

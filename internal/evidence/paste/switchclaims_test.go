@@ -1,6 +1,7 @@
-package switchtext
+package paste
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -29,39 +30,39 @@ func (c claim) found(sw switchstate.Switch) (string, bool) {
 		return switchField(sw, c.field), true
 	case "channel":
 		for _, ch := range sw.Channels {
-			if same(ch.Name, name, sw.Vendor) {
+			if same(ch.Name, name) {
 				if c.field == "there" {
 					return "yes", true
 				}
-				return channelField(ch, c.field, sw), true
+				return channelField(ch, c.field), true
 			}
 		}
 	case "port":
 		if c.field == "there" {
 			for _, p := range sw.Ports {
-				if same(p.Name, name, sw.Vendor) {
+				if same(p.Name, name) {
 					return "yes", true
 				}
 			}
 			return "", false
 		}
 		for _, m := range sw.Loose {
-			if got := memberField(m, c.field); same(m.Port, name, sw.Vendor) && got != "" {
+			if got := memberField(m, c.field); same(m.Port, name) && got != "" {
 				return got, true
 			}
 		}
 		for _, ch := range sw.Channels {
 			for _, m := range ch.Members {
-				if got := memberField(m, c.field); same(m.Port, name, sw.Vendor) && got != "" {
+				if got := memberField(m, c.field); same(m.Port, name) && got != "" {
 					return got, true
 				}
 			}
-			if same(ch.Name, name, sw.Vendor) {
+			if same(ch.Name, name) {
 				return portField(ch.Port, c.field), true
 			}
 		}
 		for _, p := range sw.Ports {
-			if same(p.Name, name, sw.Vendor) {
+			if same(p.Name, name) {
 				return portField(p, c.field), true
 			}
 		}
@@ -72,14 +73,21 @@ func (c claim) found(sw switchstate.Switch) (string, bool) {
 }
 
 // same reports two names of one port.
-func same(a, b, vendor string) bool {
-	h := &piece.Host{Facts: map[string]map[string][]piece.Value{"host": {"vendor": {{Text: vendor}}}}}
-	s := &sink{&piece.Sink{Host: h}}
-	short := func(n string) string {
-		n = strings.NewReplacer("port-channel", "Po", "Port-channel", "Po", "Bundle-Ether", "BE").Replace(s.portName(n))
-		return strings.NewReplacer("ethernet", "et", "eth", "et").Replace(strings.ToLower(n))
+func same(a, b string) bool { return short(a) == short(b) }
+
+// shorter are the words that names of ports begin with, as one of each.
+var shorter = map[string]string{"ge": "gi", "xge": "te", "wge": "twe", "fge": "fo", "hge": "hu", "gigabitethernet": "gi", "fastethernet": "fa", "tengigabitethernet": "te", "ten-gigabitethernet": "te",
+	"xgigabitethernet": "te", "tengige": "te", "twogigabitethernet": "tw", "fivegigabitethernet": "fi", "twentyfivegige": "twe", "twentyfivegigabitethernet": "twe", "twenty-fivegige": "twe", "fortygige": "fo", "fortygigabitethernet": "fo",
+	"hundredgige": "hu", "fourhundredgige": "fou", "ethernet": "et", "eth": "et", "management": "ma", "port-channel": "po", "bundle-ether": "be", "bridge-aggregation": "bagg", "route-aggregation": "ragg"}
+
+// short is a port's name so that every way to write it comes to the same.
+func short(name string) string {
+	name = strings.ToLower(strings.ReplaceAll(name, " ", ""))
+	at := strings.IndexAny(name, "0123456789")
+	if at <= 0 {
+		return name
 	}
-	return short(a) == short(b)
+	return cmp.Or(shorter[name[:at]], name[:at]) + name[at:]
 }
 
 func switchField(sw switchstate.Switch, field string) string {
@@ -95,12 +103,12 @@ func switchField(sw switchstate.Switch, field string) string {
 	case "hash ipv6":
 		return sw.Hash.IPv6
 	case "answer":
-		return sw.Answer
+		return short(sw.Answer)
 	}
 	return ""
 }
 
-func channelField(ch switchstate.Channel, field string, sw switchstate.Switch) string {
+func channelField(ch switchstate.Channel, field string) string {
 	switch field {
 	case "protocol":
 		return string(ch.Protocol)
@@ -115,7 +123,7 @@ func channelField(ch switchstate.Channel, field string, sw switchstate.Switch) s
 		for _, m := range ch.Members {
 			names = append(names, m.Port)
 		}
-		return set(names, sw.Vendor)
+		return set(names)
 	case "hash":
 		return ch.Hash.Words
 	case "bundled":
@@ -131,15 +139,43 @@ func channelField(ch switchstate.Channel, field string, sw switchstate.Switch) s
 }
 
 // set is a list of ports in no order.
-func set(names []string, vendor string) string {
-	h := &piece.Host{Facts: map[string]map[string][]piece.Value{"host": {"vendor": {{Text: vendor}}}}}
-	s := &sink{&piece.Sink{Host: h}}
+func set(names []string) string {
 	var out []string
 	for _, n := range names {
-		out = append(out, strings.NewReplacer("ethernet", "et", "eth", "et").Replace(strings.ToLower(s.portName(n))))
+		out = append(out, short(n))
 	}
 	slices.Sort(out)
 	return strings.Join(out, " ")
+}
+
+// lacpBits are the bits of an LACP state (IEEE 802.1AX 6.4.2.3) that letters stand for.
+func lacpBits(letters string, order string) string {
+	n := 0
+	for _, r := range letters {
+		if at := strings.IndexRune(order, r); at >= 0 && r != '-' {
+			n |= 1 << at
+		}
+	}
+	return strconv.Itoa(n)
+}
+
+// Letters of the bits, the lowest first: Comware's, IOS-XR's.
+const (
+	comwareLetters = "ABCDEFGH"
+	xrLetters      = "AFascd" // then D and E, defaulted and expired
+)
+
+// protocolOf is a protocol by any maker's word.
+func protocolOf(word string) string {
+	switch strings.ToLower(word) {
+	case "lacp", "dynamic":
+		return "lacp"
+	case "pagp":
+		return "pagp"
+	case "-", "none", "static", "on", "trunk", "manual", "normal":
+		return "static"
+	}
+	return ""
 }
 
 func memberField(m switchstate.Member, field string) string {
@@ -214,7 +250,7 @@ func portField(p switchstate.Port, field string) string {
 func neighbourField(sw switchstate.Switch, port, field, want string) string {
 	first := ""
 	for _, n := range sw.Neighbors {
-		if !same(n.Link, port, sw.Vendor) {
+		if !same(n.Link, port) {
 			continue
 		}
 		got := neighbourText(n, field)

@@ -1,4 +1,4 @@
-package switchtext
+package paste
 
 import (
 	"cmp"
@@ -11,13 +11,14 @@ import (
 	"testing"
 
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
+	"github.com/linerate/linerate/internal/evidence/paste/switchtext"
 	"github.com/linerate/linerate/internal/evidence/switchstate"
 	"go.yaml.in/yaml/v3"
 )
 
 // corpora is where real outputs of switches lie with the fields that others' readers
 // find in them: beside the project, or where LINERATE_CORPORA says.
-var corpora = cmp.Or(os.Getenv("LINERATE_CORPORA"), "../../../../../shared/corpora")
+var corpora = cmp.Or(os.Getenv("LINERATE_CORPORA"), "../../../../shared/corpora")
 
 // tally is what became of one command's samples of a platform.
 type tally struct {
@@ -50,7 +51,7 @@ func TestCorporaSwitches(t *testing.T) {
 		one := all[kind]
 		one.samples++
 		output, want := sample(t, file)
-		c := readers.Read([]piece.Text{{Bytes: output}})
+		c := Parse([]piece.Text{{Bytes: output}})
 		for _, n := range c.NotRead {
 			if notOutput(output, n) {
 				continue
@@ -140,21 +141,10 @@ func notOutput(text []byte, n piece.NotRead) bool {
 func stateOf(c *piece.Case) switchstate.Switch {
 	for _, h := range c.Hosts {
 		if h.Switch {
-			return State(h)
+			return switchtext.State(h)
 		}
 	}
 	return switchstate.Switch{}
 }
 
 var terminal = piece.Compile(`^(?:[\w.-]+[#>]\s*\S|(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) \w{3}\s+\d|RP/\d|--More|show |sh |\*{3,}|Router[#>]|[\w.-]+[#>]$|\{master(?::\d)?\}$)`)
-
-// readers are this package's, in the order of the table.
-var readers = piece.Table{
-	PolicyCounters, PolicyConfig, NextHops, PeerLinks, BriefLoad, HashFields,
-	ChannelSummary, ChannelTraffic, LACPCounters, LACPTable, ChannelDetail, LoadBalance,
-	PortCounters, PortRates, PortStatus, PortDescription, AoscxPort, PortDetail,
-	JunosLACP, JunosDetail, JunosSet, JunosBraces, GroupMasks, SwitchSystem, SystemID,
-	ProcurveTrunks, AoscxLACP, ComwareLACP, HuaweiTrunk, OtherChannels, SwitchHash,
-	RouterBond, LinuxSwitch, SmallSwitch,
-	LLDPTable, LLDPDetail, MACTable, SwitchConfig,
-}

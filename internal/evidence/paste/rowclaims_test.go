@@ -1,8 +1,9 @@
-package switchtext
+package paste
 
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
@@ -29,7 +30,7 @@ func rowClaims(command string, row map[string]any, outside map[string]bool) (out
 			}
 		}
 		if len(each) > 0 {
-			add("members", set(each, vendorOf(command)))
+			add("members", set(each))
 		}
 	}
 	switch {
@@ -40,7 +41,7 @@ func rowClaims(command string, row map[string]any, outside map[string]bool) (out
 		names := texts(row["member_interface"])
 		used["member_interface"], used["group"] = true, true
 		members(names)
-		if p := protocolWord(get("bundle_protocol")); len(names) > 0 {
+		if p := protocolOf(get("bundle_protocol")); len(names) > 0 {
 			add("protocol", p)
 		}
 		flags := get("bundle_status")
@@ -84,7 +85,7 @@ func rowClaims(command string, row map[string]any, outside map[string]bool) (out
 	case row["lagtype"] != nil:
 		about = "channel lag " + strings.TrimSpace(get("lagnameshort"))
 		add("protocol", map[bool]string{true: "lacp", false: "static"}[get("lagtype") == "dynamic"])
-		members(ethePorts(strings.ReplaceAll(get("portlist")+" "+get("portlistcont"), "ethe", "")))
+		members(ports(get("portlist") + " " + get("portlistcont")))
 	case row["port1"] != nil:
 		about = "channel trunk " + get("id")
 		var names []string
@@ -98,7 +99,7 @@ func rowClaims(command string, row map[string]any, outside map[string]bool) (out
 		members(names)
 	case row["member_port"] != nil:
 		about = "port " + get("member_port")
-		add("partner state", lacpState(strings.Trim(get("remote_flag"), "{}"), comwareBits))
+		add("partner state", lacpBits(strings.Trim(get("remote_flag"), "{}"), comwareLetters))
 		add("channel", strings.NewReplacer("Bridge-Aggregation", "BAGG", "Route-Aggregation", "RAGG").Replace(get("aggregate_interface")))
 		add("flag", strings.Trim(get("local_flag"), "{}"))
 		add("actor key", get("local_oper_key"))
@@ -115,7 +116,7 @@ func rowClaims(command string, row map[string]any, outside map[string]bool) (out
 		about = "channel " + get("interface")
 		used["local_interfaces"], used["remote_interfaces"] = true, true
 		members(texts(row["local_interfaces"]))
-		add("protocol", protocolWord(get("aggregation_mode")))
+		add("protocol", protocolOf(get("aggregation_mode")))
 	case row["local_port"] != nil && row["trunk"] != nil:
 		about = "port " + get("local_port")
 		add("description", strings.TrimSpace(get("int_name")))
@@ -147,12 +148,23 @@ func rowClaims(command string, row map[string]any, outside map[string]bool) (out
 	return out
 }
 
-// vendorOf is the maker whose names of ports a command's samples use.
-func vendorOf(command string) string {
-	if strings.HasPrefix(command, "display_link") {
-		return "comware"
+// ports are those of a list like "e 2/3/1 to 2/3/2".
+func ports(list string) (out []string) {
+	f := strings.Fields(list)
+	for i, w := range f {
+		switch {
+		case w == "to" && i > 0 && i+1 < len(f):
+			cut := strings.LastIndexByte(f[i+1], '/') + 1
+			first, _ := strconv.Atoi(f[i-1][cut:])
+			last, _ := strconv.Atoi(f[i+1][cut:])
+			for n := first + 1; n < last; n++ {
+				out = append(out, f[i+1][:cut]+strconv.Itoa(n))
+			}
+		case w != "e" && w != "ethe":
+			out = append(out, w)
+		}
 	}
-	return ""
+	return out
 }
 
 // lldpClaims are those of a neighbour.

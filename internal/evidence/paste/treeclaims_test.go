@@ -1,4 +1,4 @@
-package switchtext
+package paste
 
 import (
 	"fmt"
@@ -78,7 +78,7 @@ func (w *walker) walk(about string, tree map[string]any) {
 				w.counts(about, key, v)
 			case key == "partner" && kind == "port":
 				w.partner(about, v)
-			case channelName.MatchString(strings.ReplaceAll(key, " ", "")):
+			case aChannel.MatchString(strings.ReplaceAll(key, " ", "")):
 				w.add("channel "+strings.ReplaceAll(key, " ", ""), "there", "yes")
 				w.walk("channel "+strings.ReplaceAll(key, " ", ""), v)
 				if m, ok := v["members"].(map[string]any); ok {
@@ -134,7 +134,7 @@ func (w *walker) scalar(about, key string, v any, known map[string]string) {
 	case strings.HasSuffix(field, "system"):
 		want = macOr(want)
 	case field == "protocol":
-		want = protocolWord(want)
+		want = protocolOf(want)
 	case field == "state":
 		if want != "up" && want != "down" {
 			w.outside[key] = true
@@ -152,7 +152,7 @@ func (w *walker) scalar(about, key string, v any, known map[string]string) {
 	case strings.HasSuffix(field, "key"), strings.HasSuffix(field, " port"), strings.HasSuffix(field, "state"):
 		want = piece.NumberText(want)
 	case field == "answer":
-		want = (&sink{&piece.Sink{Host: &piece.Host{}}}).portName(want)
+		want = short(want)
 	case field == "hash" && strings.Contains(want, " ("):
 		want = strings.Trim(want[strings.Index(want, " ("):], " ()")
 	}
@@ -161,7 +161,7 @@ func (w *walker) scalar(about, key string, v any, known map[string]string) {
 
 // members are the ports of a channel as a set.
 func (w *walker) members(about string, all map[string]any) {
-	w.add(about, "members", set(slices.Collect(maps.Keys(all)), ""))
+	w.add(about, "members", set(slices.Collect(maps.Keys(all))))
 }
 
 func (w *walker) counts(about, key string, v map[string]any) {
@@ -187,7 +187,7 @@ func (w *walker) partner(about string, v map[string]any) {
 		case strings.HasSuffix(field, "key"):
 			want = piece.NumberText(want)
 		case strings.HasSuffix(field, "state"):
-			want = lacpState(want, xrBits)
+			want = lacpBits(want, xrLetters+"DE")
 		}
 		w.add(about, field, want)
 	}
@@ -235,3 +235,5 @@ func (w *walker) junos(m map[string]any) {
 }
 
 var physical = piece.Compile(`^(?:[A-Z][A-Za-z]*\d+(?:/\d+)+|[A-Z][a-z]+[A-Za-z]*Ethernet\d[\d/]*|Ethernet\d[\d/]*|[A-Z][A-Za-z]+GigE?\d[\d/]*|Gi\d+|(?:xe|ge|et)-\S+)$`)
+
+var aChannel = piece.Compile(`^(?i:po|port-channel|bundle-ether)\d+$`)

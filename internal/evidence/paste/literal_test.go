@@ -1,4 +1,4 @@
-package switchtext
+package paste
 
 import (
 	"errors"
