@@ -64,6 +64,9 @@ func told(sw switchstate.Switch) (out []string) {
 	for _, p := range sw.Ports {
 		out = append(out, portTold(p)...)
 	}
+	if sw.Answer != "" {
+		say("answer %s", sw.Answer)
+	}
 	for _, n := range sw.Neighbors {
 		say("at %s: %s", n.Link, strings.Join(strings.Fields(n.SystemName+" port "+n.Port+" chassis "+n.Chassis), " "))
 	}
@@ -103,7 +106,7 @@ func portTold(p switchstate.Port) (out []string) {
 // TestSwitchStates reads texts of each platform: what is wanted must be said, nothing
 // may be left unread, and what must not be said is behind "not ".
 func TestSwitchStates(t *testing.T) {
-	for _, tc := range slices.Concat(ciscoStates, otherStates) {
+	for _, tc := range slices.Concat(ciscoStates, otherStates, moreStates) {
 		t.Run(tc.name, func(t *testing.T) {
 			c := Parse([]piece.Text{{Bytes: []byte(tc.text)}})
 			for _, n := range c.NotRead {

@@ -203,7 +203,7 @@ func agreed(all []switchstate.Member, say func(switchstate.Member) string) strin
 func memberOf(h *piece.Host, name string) switchstate.Member {
 	subject := "port " + name
 	m := switchstate.Member{Port: name, Flag: text(h, subject, "flag"), Mode: text(h, subject, "mode"), Buckets: cmp.Or(text(h, subject, "buckets"), text(h, subject, "load_mask"))}
-	m.State = MemberState(text(h, subject, "bundled"), m.Flag)
+	m.State = memberState(text(h, "host", "vendor"), text(h, subject, "bundled"), m.Flag)
 	side := func(whose, words string) switchstate.LACPPort {
 		l := switchstate.LACPPort{Activity: text(h, subject, words+"mode"), Rate: text(h, subject, words+"lacp_rate"), System: mac(h, subject, whose+"_mac"),
 			Key: number(h, subject, whose+"_key"), Port: number(h, subject, whose+"_port"), State: number(h, subject, whose+"_state")}
@@ -220,9 +220,9 @@ func memberOf(h *piece.Host, name string) switchstate.Member {
 	return m
 }
 
-// MemberState is what a member does by whether it is bundled ("yes", "no",
+// memberState is what a member does by whether it is bundled ("yes", "no",
 // "individual", "suspended") and the switch's own flag for it.
-func MemberState(bundled, flag string) switchstate.MemberState {
+func memberState(vendor, bundled, flag string) switchstate.MemberState {
 	low := strings.ToLower(flag)
 	switch bundled {
 	case "":
@@ -235,6 +235,7 @@ func MemberState(bundled, flag string) switchstate.MemberState {
 		return switchstate.Suspended
 	}
 	switch {
+	case vendor == "sonic": // D is deselected, whatever the link does
 	case flag == "H", strings.HasPrefix(low, "hot-s"), low == "standby":
 		return switchstate.HotStandby
 	case flag == "D", low == "down", strings.HasPrefix(low, "down "):
@@ -268,6 +269,12 @@ func bonds(h *piece.Host, out *switchstate.Switch) {
 		}
 		for _, p := range h.Ports[name] {
 			m := switchstate.Member{Port: p}
+			switch {
+			case slices.Contains(strings.Fields(text(h, subject, "active_ports")), p):
+				m.State = switchstate.Bundled
+			case slices.Contains(strings.Fields(text(h, subject, "inactive_ports")), p):
+				m.State = switchstate.Out
+			}
 			if up := text(h, "link "+p, "carrier"); up == "no" {
 				m.State = switchstate.Down
 			}

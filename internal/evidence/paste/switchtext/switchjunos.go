@@ -123,7 +123,9 @@ var junosRate = piece.Compile(`^(Input|Output) rate\s*: (\d+) bps`)
 
 var junosError = piece.Compile(`\b(Errors|Drops|Framing errors|Runts|FIFO errors|Resource errors): (\d+)`)
 
-var junosCount = piece.Compile(`^(Input|Output)\s+(bytes|packets)\s*: +(\d+)`)
+var junosCount = piece.Compile(`^(Input|Output)\s+(bytes|packets)\s*: +(\d+)(?:\s+(\d+) bps)?`)
+
+var junosPause = piece.Compile(`^MAC pause frames\s+(\d+)\s+(\d+)`)
 
 var junosCRC = piece.Compile(`^CRC/Align errors\s+(\d+)\s+(\d+)`)
 
@@ -171,9 +173,19 @@ func readJunosDetail(s *sink, lines []piece.Line) int {
 		}
 		if m := junosCount.FindStringSubmatch(text); m != nil {
 			s.Set(subject, map[string]string{"Input": "rx_", "Output": "tx_"}[m[1]]+m[2], m[3], l)
+			s.SetIf(subject, map[string]string{"Input": "seen_rx_bps", "Output": "seen_tx_bps"}[m[1]], m[4], l)
 		}
 		if m := junosQueue.FindStringSubmatch(text); m != nil && m[2] != "0" {
 			s.Set(subject, map[string]string{"Tail": "tail_drops", "RED": "red_drops", "RL": "policed_drops"}[m[1]], m[2], l)
+		}
+		if m := junosPause.FindStringSubmatch(text); m != nil {
+			s.Set(subject, "rx_pause", m[1], l)
+			s.Set(subject, "tx_pause", m[2], l)
+		}
+		if at := strings.Index(text, "Duplex: "); at >= 0 && strings.Contains(text, "Link-level") {
+			if word := strings.ToLower(strings.TrimPrefix(text[at:], "Duplex: ")); strings.HasPrefix(word, "full") || strings.HasPrefix(word, "half") {
+				s.Set(subject, "duplex", word[:4], l)
+			}
 		}
 		if m := junosCRC.FindStringSubmatch(text); m != nil {
 			s.Set(subject, "rx_crc", m[1], l)

@@ -163,15 +163,18 @@ var LinuxCounters = piece.Reader{
 	Kind:     "counters of a switch's ports",
 	Commands: []string{"show", "net", "portstat", "cl-netstat", "sudo"},
 	Starts: func(line string) bool {
-		return strings.Contains(line, "RX_OK") && strings.Contains(line, "TX_OK") && portstatHead.MatchString(line)
+		return strings.TrimSpace(line) == "Kernel Interface table" || strings.Contains(line, "RX_OK") && strings.Contains(line, "TX_OK") && portstatHead.MatchString(line)
 	},
 	Read: reading(func(s *sink, lines []piece.Line) int {
 		var columns []string
-		cumulus := false
-		return piece.EachLine(lines, func(l piece.Line, text string) bool {
+		cumulus, head := false, false
+		read := piece.EachLine(lines, func(l piece.Line, text string) bool {
 			f := strings.Fields(text)
 			if portstatHead.MatchString(text) {
-				columns, cumulus = f, f[0] == "Iface" && f[1] == "MTU"
+				columns, cumulus, head = f, f[0] == "Iface" && f[1] == "MTU", true
+				return true
+			}
+			if text == "Kernel Interface table" && !head {
 				return true
 			}
 			if strings.Trim(text, "- ") == "" {
@@ -192,6 +195,10 @@ var LinuxCounters = piece.Reader{
 			}
 			return true
 		})
+		if !head { // a host's table has the same title
+			return 0
+		}
+		return read
 	}),
 }
 

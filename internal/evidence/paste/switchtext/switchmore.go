@@ -13,7 +13,7 @@ var OtherChannels = piece.Reader{
 	Kind:     "link aggregation",
 	Commands: []string{"show", "sh"},
 	Starts: func(line string) bool {
-		return bundleHead.MatchString(line) || aggregatorHead.MatchString(line) || paloHead.MatchString(line) || brocadeHead.MatchString(line) || nokiaHead.MatchString(line) || os9Row.MatchString(line) || strings.HasPrefix(line, "LAG Mode Status Uptime")
+		return bundleHead.MatchString(line) || aggregatorHead.MatchString(line) || paloHead.MatchString(line) || brocadeHead.MatchString(line) || nokiaHead.MatchString(line) || os9Row.MatchString(line) || strings.HasPrefix(line, "Codes: L - LACP Port-channel") || strings.HasPrefix(line, "LAG Mode Status Uptime")
 	},
 	Read: reading(func(s *sink, lines []piece.Line) int {
 		first := lines[0].Text
@@ -67,9 +67,11 @@ var nokiaPort = piece.Compile(`^(?:(\d+)\(([ed])\)\s+)?((?:\w+-)?[A-Z0-9]+(?:/\w
 
 var nokiaLag = piece.Compile(`^(\d+)\s+(up|down)\s+(up|down)\s+(?:Yes|No)\s+\d+\s+(\d+)`)
 
-var os9Row = piece.Compile(`^\s*(?:(L)\s+)?(\d+)\s+(L[23])\s+(up|down)\s+\S+\s+((?:Te|Gi|Fo|Hu|Tf) \d+/\d+(?:/\d+)?)\s+\((Up|Down)\)\*?`)
+var os9Row = piece.Compile(`^\s*(?:(L)\s+)?(\d+)\s+(L2L3|L[23])\s+(up|down)\s+\S+\s+((?:Te|Gi|Fo|Hu|Tf) \d+/\d+(?:/\d+)?)\s+\((Up|Down)\)\*?`)
 
 var os9More = piece.Compile(`^((?:Te|Gi|Fo|Hu|Tf) \d+/\d+(?:/\d+)?)\s+\((Up|Down)\)\*?$`)
+
+var os9Code = piece.Compile(`^[A-Z] - [A-Z]`)
 
 func readBundles(s *sink, lines []piece.Line) int {
 	channel, port := "", ""
@@ -357,7 +359,7 @@ func readOS9(s *sink, lines []piece.Line) int {
 			all = append(all, member{s.portName(m[1]), m[2], piece.YesNo[m[2] == "Up"]})
 			return true
 		}
-		return strings.HasPrefix(text, "LAG ") || strings.HasPrefix(text, "Codes:")
+		return strings.HasPrefix(text, "LAG ") || strings.HasPrefix(text, "Codes:") || os9Code.MatchString(text)
 	})
 	flush()
 	return read

@@ -140,7 +140,7 @@ var lldpColumns = []struct{ title, key string }{
 	{"Neighbor Device ID", "name"}, {"Neighbor Port ID", "remote"}, {"Parent Interface", "parent"}, {"Local Interface", "local"}, {"Local Intf", "local"}, {"Local Intrfce", "local"}, {"Hold-time", "hold"},
 	{"Hldtme", "hold"}, {"Capability", "capability"}, {"Capabilities", "capability"}, {"Chassis Id", "chassis"}, {"Chassis ID", "chassis"}, {"Port info", "remote"}, {"System Name", "name"}, {"Device ID", "name"}, {"Device-ID", "name"}, {"Platform", "platform"},
 	{"Port ID", "remote"}, {"Port-ID", "remote"}, {"RemotePortID", "remote"}, {"RemoteDevice", "name"}, {"RemotePortDescr", "description"}, {"LocalPort", "local"}, {"Neighbor Dev", "name"}, {"Neighbor Intf", "remote"}, {"Exptime(s)", "hold"},
-	{"LOCAL-PORT", "local"}, {"CHASSIS-ID", "chassis"}, {"PORT-ID", "remote"}, {"SYS-NAME", "name"}, {"Port", "local"}, {"TTL", "hold"}, {"Expiration", "hold"},
+	{"LOCAL-PORT", "local"}, {"CHASSIS-ID", "chassis"}, {"PORT-ID", "remote"}, {"PORT-DESC", "description"}, {"SYS-NAME", "name"}, {"Port", "local"}, {"TTL", "hold"}, {"Expiration", "hold"},
 }
 
 // column is one column of a table: where its title begins.
@@ -471,6 +471,9 @@ func readLLDPDetail(s *sink, lines []piece.Line) int {
 		if text == "Local information:" { // PAN-OS: who hears, then who is heard
 			port, seen = "", make(map[string]string)
 			return true
+		}
+		if lldpHead.MatchString(l.Text) && len(lldpTitles(l.Text)) >= 3 { // a table follows
+			return false
 		}
 		m := lldpPair.FindStringSubmatch(text)
 		if waits == "system description" && !lldpKnown.MatchString(text) {
