@@ -23,7 +23,7 @@ func State(h *piece.Host) switchstate.Switch {
 		IPv4: cmp.Or(text(h, "host", "load_balance_ipv4"), text(h, "host", "load_balance_ip")), IPv6: text(h, "host", "load_balance_ipv6"),
 		Algorithm: text(h, "host", "hash_algorithm"), Seed: text(h, "host", "hash_seed")}
 	if out.Hash != (switchstate.Hash{}) {
-		out.Hash.Highest = HashLayer(out.Hash.Words)
+		out.Hash.Highest = switchstate.HighestLayer(out.Hash.Words)
 		out.Hash.Scope = switchstate.Scope(cmp.Or(text(h, "host", "load_balance_scope"), string(switchstate.WholeSwitch)))
 	}
 	members := make(map[string][]string)
@@ -57,28 +57,6 @@ func State(h *piece.Host) switchstate.Switch {
 	out.Neighbors = neighbors(h)
 	out.Pair = pair(h)
 	return out
-}
-
-// HashLayer is the highest layer that the words of a hash name.
-func HashLayer(words string) switchstate.Layer {
-	w := strings.ToLower(words)
-	if rest, junos := strings.CutPrefix(w, "enhanced-hash-key"); junos {
-		if w = rest; strings.Contains(w, "layer2-payload") { // addresses and ports of what the frame carries
-			return switchstate.Layer4
-		}
-	}
-	has := func(any ...string) bool {
-		return slices.ContainsFunc(any, func(s string) bool { return strings.Contains(w, s) })
-	}
-	switch {
-	case has("src-port", "dst-port", "source-port", "destination-port", "dest-port", "source port", "destination port", "l4", "layer4", "layer-4", "layer3+4", "3-and-4", "mixed-ip-port", "ip-port", "l4port", "tcp", "udp", "5-tuple", "4-tuple", "enhanced", "_port", "source ip, destination ip, source l4", "port-number"):
-		return switchstate.Layer4
-	case has("ip", "layer3", "layer-3", "l3", "2-and-3", "layer2+3", "inet"):
-		return switchstate.Layer3
-	case has("mac", "layer2", "layer-2", "l2", "vlan", "ethertype"):
-		return switchstate.Layer2
-	}
-	return switchstate.LayerUnknown
 }
 
 // text is a fact's newest value; "" not read.
@@ -163,7 +141,7 @@ func channel(h *piece.Host, name string, ports []string) switchstate.Channel {
 	}
 	c.Hash = switchstate.Hash{Words: cmp.Or(text(h, subject, "hash"), text(h, subject, "load_balance"))}
 	if c.Hash.Words != "" {
-		c.Hash.Highest, c.Hash.Scope = HashLayer(c.Hash.Words), switchstate.OneChannel
+		c.Hash.Highest, c.Hash.Scope = switchstate.HighestLayer(c.Hash.Words), switchstate.OneChannel
 	}
 	names := strings.Fields(text(h, subject, "members"))
 	for _, p := range ports {
@@ -265,7 +243,7 @@ func bonds(h *piece.Host, out *switchstate.Switch) {
 			c.Protocol = switchstate.Static
 		}
 		if words := text(h, subject, "xmit_hash_policy"); words != "" {
-			c.Hash = switchstate.Hash{Words: words, Scope: switchstate.OneChannel, Highest: HashLayer(words)}
+			c.Hash = switchstate.Hash{Words: words, Scope: switchstate.OneChannel, Highest: switchstate.HighestLayer(words)}
 		}
 		for _, p := range h.Ports[name] {
 			m := switchstate.Member{Port: p}
