@@ -144,8 +144,12 @@ func channel(h *piece.Host, name string, ports []string) switchstate.Channel {
 		c.Hash.Highest, c.Hash.Scope = switchstate.HighestLayer(c.Hash.Words), switchstate.OneChannel
 	}
 	names := strings.Fields(text(h, subject, "members"))
+	listed := make(map[string]bool)
+	for _, p := range names {
+		listed[p] = true
+	}
 	for _, p := range ports {
-		if !slices.Contains(names, p) {
+		if !listed[p] {
 			names = append(names, p)
 		}
 	}

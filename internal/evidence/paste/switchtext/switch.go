@@ -87,6 +87,7 @@ type member struct{ name, flag, bundled string }
 // that carry traffic.
 func (s *sink) members(channel string, all []member, l piece.Line) {
 	var names []string
+	seen := make(map[string]bool)
 	up, told := 0, false
 	for _, m := range all {
 		subject := "port " + m.name
@@ -101,9 +102,10 @@ func (s *sink) members(channel string, all []member, l piece.Line) {
 		if m.bundled == "yes" {
 			up++
 		}
-		if !slices.Contains(names, m.name) {
+		if !seen[m.name] && len(names) < mostMembers {
 			names = append(names, m.name)
 		}
+		seen[m.name] = true
 	}
 	if len(names) > 0 {
 		s.Set("channel "+channel, "members", strings.Join(names, " "), l)
@@ -113,19 +115,28 @@ func (s *sink) members(channel string, all []member, l piece.Line) {
 	}
 }
 
+// mostMembers is how many members of a channel are listed: a switch allows a few dozen.
+const mostMembers = 256
+
 // join adds a port to a channel's list, where each port names its channel.
 func (s *sink) join(channel, port string, l piece.Line) {
 	s.Set("port "+port, "channel", channel, l)
 	now, _ := s.Host.Get("channel "+channel, "members")
 	names := strings.Fields(now.Text)
-	if slices.Contains(names, port) {
+	if slices.Contains(names, port) || len(names) >= mostMembers {
 		return
 	}
-	h := s.Host.Facts["channel "+channel]
-	if len(names) > 0 && h != nil { // one list that grows, not a history of lists
-		h["members"] = h["members"][:len(h["members"])-1]
+	s.setOnly("channel "+channel, "members", strings.Join(append(names, port), " "), l)
+}
+
+// setOnly sets a fact that has no history: a list that grows, a count.
+func (s *sink) setOnly(subject, key, value string, l piece.Line) {
+	facts := s.Host.Facts[subject]
+	if facts == nil {
+		facts = make(map[string][]piece.Value)
+		s.Host.Facts[subject] = facts
 	}
-	s.Set("channel "+channel, "members", strings.Join(append(names, port), " "), l)
+	facts[key] = []piece.Value{{Text: value, Source: l.Source()}}
 }
 
 // protocolWord is a channel's protocol by the word that is printed.

@@ -29,7 +29,17 @@ const (
 	mostConfigTries = 4
 )
 
+// sonicKey is the name of a table.
+var sonicKey = piece.Compile(`^\s*\{?\s*"[A-Z][A-Z0-9_]+"\s*:`)
+
 func readSonicConfig(s *sink, lines []piece.Line) int {
+	first := lines[0].Text
+	if strings.TrimSpace(first) == "{" && len(lines) > 1 {
+		first = lines[1].Text
+	}
+	if !sonicKey.MatchString(first) || s.Failed > mostConfigTries {
+		return 0
+	}
 	var b strings.Builder
 	depth, n, named := 0, 0, false
 	quoted := false
@@ -58,10 +68,7 @@ func readSonicConfig(s *sink, lines []piece.Line) int {
 		}
 	}
 	var tables map[string]map[string]json.RawMessage
-	if n == 0 || !named || s.Failed > mostConfigTries {
-		return 0
-	}
-	if json.Unmarshal([]byte(b.String()), &tables) != nil {
+	if n == 0 || !named || json.Unmarshal([]byte(b.String()), &tables) != nil {
 		s.Failed++
 		return 0
 	}

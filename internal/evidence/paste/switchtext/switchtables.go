@@ -357,21 +357,13 @@ func (s *sink) heard(local string, l piece.Line) func(key, value string) {
 		}
 		if !told {
 			told = true
-			s.Host.Facts["port "+local] = withOne(s.Host.Facts["port "+local], "neighbours", piece.Value{Text: count, Source: l.Source()})
+			s.setOnly("port "+local, "neighbours", count, l)
 		}
 		s.Set("port "+local, key, value, l)
 		s.Set("lldp "+local+" "+count, key, value, l)
 	}
 }
 
-// withOne sets a fact that has no history.
-func withOne(facts map[string][]piece.Value, key string, value piece.Value) map[string][]piece.Value {
-	if facts == nil {
-		facts = make(map[string][]piece.Value)
-	}
-	facts[key] = []piece.Value{value}
-	return facts
-}
 
 // LLDPDetail reads neighbours as paragraphs: which port, then who is there.
 var LLDPDetail = piece.Reader{

@@ -78,7 +78,9 @@ func (s *sink) vlanList(subject, list string, l piece.Line) {
 			return
 		}
 	}
-	s.SetIf(subject, "vlans", now.String(), l)
+	if now := now.String(); now != "" {
+		s.setOnly(subject, "vlans", now, l)
+	}
 }
 
 // membership gathers the ports of VLANs where each VLAN lists its own, and tells
