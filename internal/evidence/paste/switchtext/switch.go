@@ -30,7 +30,9 @@ func (s *sink) vendor() string {
 var shortNames = map[string]string{"fastethernet": "Fa", "gigabitethernet": "Gi", "tengigabitethernet": "Te", "tengige": "Te", "twogigabitethernet": "Tw",
 	"fivegigabitethernet": "Fi", "twentyfivegige": "Twe", "twentyfivegigabitethernet": "Twe", "fortygigabitethernet": "Fo", "fortygige": "Fo",
 	"fiftygige": "Fif", "hundredgige": "Hu", "hundredgigabitethernet": "Hu", "twohundredgige": "TwoH", "fourhundredgige": "Fou", "port-channel": "Po",
-	"bundle-ether": "BE", "management": "Ma"}
+	"bundle-ether": "BE", "management": "Ma",
+	// CDP's tables have three letters.
+	"fas": "Fa", "gig": "Gi", "ten": "Te", "two": "Tw", "fiv": "Fi", "for": "Fo", "hun": "Hu"}
 
 // comwareNames are Comware's and Huawei's words.
 var comwareNames = map[string]string{"gigabitethernet": "GE", "ten-gigabitethernet": "XGE", "xgigabitethernet": "XGE", "twenty-fivegige": "WGE",
@@ -55,6 +57,9 @@ func (s *sink) portName(name string) string {
 	if _, ok := comwareNames[word]; !ok && strings.Contains(word, "-gig") {
 		return name
 	}
+	if dellPort.MatchString(name) {
+		return name
+	}
 	if word == "ethernet" && vendor != "sonic" && vendor != "os10" && vendor != "panos" {
 		if vendor == "eos" || vendor == "" && !strings.Contains(rest, "/") {
 			return "Et" + rest
@@ -69,6 +74,9 @@ func (s *sink) portName(name string) string {
 	}
 	return name
 }
+
+// dellPort is OS10's name of a port, which nobody else writes so.
+var dellPort = piece.Compile(`^ethernet\d{1,2}/\d+/\d+(?::\d+)?$`)
 
 var channelName = piece.Compile(`^(?i:po|port-channel|portchannel|ae|lag|trk|bagg|ragg|bridge-aggregation|route-aggregation|eth-trunk|be|bundle-ether|bond|ch|agg)-?\s?\d+$`)
 

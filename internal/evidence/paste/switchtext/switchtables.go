@@ -131,15 +131,17 @@ var LLDPTable = piece.Reader{
 	Read:     reading(readLLDPTable),
 }
 
-var lldpHead = piece.Compile(`(?i)^\s*(?:(?:System c|C)apability (?:codes?|legend):?\s*|Device ID\s+Local Intf|Port\s+Neighbor Device ID|Local Interface\s+Parent Interface\s+Chassis Id|LocalPort\s+\||LOCAL-PORT\s+CHASSIS-ID|System Name\s+Local Interface\s+Chassis ID|Local Intf\s+Neighbor Dev|LocalPort\s+RemoteDevice|Last table change time|\s*Port\s+Device ID\s+Port ID\s+System Name|Chassis ID : \*|Device-ID\s+Local Intrfce)`)
+var lldpHead = piece.Compile(`(?i)^\s*(?:(?:System c|C)apability (?:codes?|legend):?\s*|Device ID\s+Local Intf|Port\s+Neighbor Device ID|Local Interface\s+Parent Interface\s+Chassis Id|LocalPort\s+\||LOCAL-PORT\s+CHASSIS-ID|System Name\s+Local Interface\s+Chassis ID|Local Intf\s+Neighbor Dev|LocalPort\s+RemoteDevice|LLDP Remote Devices? Information ?$|LocalPort\s+Speed\s+Mode|Loc PortID\s|Last table change time|\s*Port\s+Device ID\s+Port ID\s+System Name|Chassis ID : \*|Device-ID\s+Local Intrfce)`)
 
-var lldpLegend = piece.Compile(`^(?:.* -- -- |\([A-Z]\) |[A-Z] - |Total |Number of table|Last table|Capability|Chassis ID : \*|Local Interface|-{2,}|\{master)`)
+var lldpLegend = piece.Compile(`^(?:.* -- -- |\([A-Z]\) |[A-Za-z] - |LLDP Remote Devices? Information|Total |Number of table|Last table|Capability|Chassis ID : \*|Local Interface|-{2,}|\{master)`)
 
 // lldpColumns are the titles of columns as what they are.
 var lldpColumns = []struct{ title, key string }{
+	{"Loc PortID", "local"}, {"Rem Host Name", "name"}, {"Rem Port Id", "remote"}, {"Rem Chassis Id", "chassis"}, {"ChassisId", "chassis"}, {"PortId", "remote"}, {"SysName", "name"},
+	{"Holdtme", "hold"}, {"Speed", "speed"}, {"Mode", "mode"},
 	{"Neighbor Device ID", "name"}, {"Neighbor Port ID", "remote"}, {"Parent Interface", "parent"}, {"Local Interface", "local"}, {"Local Intf", "local"}, {"Local Intrfce", "local"}, {"Hold-time", "hold"},
 	{"Hldtme", "hold"}, {"Capability", "capability"}, {"Capabilities", "capability"}, {"Chassis Id", "chassis"}, {"Chassis ID", "chassis"}, {"Port info", "remote"}, {"System Name", "name"}, {"Device ID", "name"}, {"Device-ID", "name"}, {"Platform", "platform"},
-	{"Port ID", "remote"}, {"Port-ID", "remote"}, {"RemotePortID", "remote"}, {"RemoteDevice", "name"}, {"RemotePortDescr", "description"}, {"LocalPort", "local"}, {"Neighbor Dev", "name"}, {"Neighbor Intf", "remote"}, {"Exptime(s)", "hold"},
+	{"Port ID", "remote"}, {"Port-ID", "remote"}, {"RemotePortID", "remote"}, {"RemoteDevice", "name"}, {"RemotePortDescr", "description"}, {"PortDescr", "description"}, {"RemoteHost", "name"}, {"RemotePort", "remote"}, {"LocalPort", "local"}, {"Neighbor Dev", "name"}, {"Neighbor Intf", "remote"}, {"Exptime(s)", "hold"},
 	{"LOCAL-PORT", "local"}, {"CHASSIS-ID", "chassis"}, {"PORT-ID", "remote"}, {"PORT-DESC", "description"}, {"SYS-NAME", "name"}, {"Port", "local"}, {"TTL", "hold"}, {"Expiration", "hold"},
 }
 
@@ -334,14 +336,30 @@ func (s *sink) neighbour(local, name, remote, chassis string, l piece.Line) {
 		return
 	}
 	heard := s.heard(local, l)
+	chassis = joinedMAC(chassis)
+	if at := strings.IndexByte(name, '('); at > 0 && serialNumber.MatchString(name[at:]) { // NX-OS has it behind the name
+		name = name[:at]
+	}
 	if !strings.HasPrefix(name, "[") && !strings.HasPrefix(name, "-") {
 		heard("neighbour", strings.Trim(name, `"`))
 	}
-	heard("neighbour_port", strings.Trim(remote, `"`))
+	heard("neighbour_port", joinedMAC(strings.Trim(remote, `"`)))
 	heard("neighbour_mac", piece.MacText(chassis))
 	if piece.MacText(chassis) == "" {
 		heard("neighbour_chassis", readable(chassis))
 	}
+}
+
+var serialNumber = piece.Compile(`^\([A-Z0-9]{8,}\)$`)
+
+var spacedMAC = piece.Compile(`^[0-9a-fA-F]{2}(?: [0-9a-fA-F]{2}){5}$`)
+
+// joinedMAC is an address that AOS-S prints with blanks in it as others do.
+func joinedMAC(s string) string {
+	if s = strings.TrimSpace(s); spacedMAC.MatchString(s) {
+		return strings.ReplaceAll(strings.ToLower(s), " ", ":")
+	}
+	return s
 }
 
 // heard begins one more neighbour of a port, and returns what sets its facts: the
@@ -370,13 +388,13 @@ var LLDPDetail = piece.Reader{
 	Kind:     "LLDP neighbours",
 	Commands: []string{"show", "sh", "display", "dis", "lldpctl", "lldpcli"},
 	Starts: func(line string) bool {
-		return lldpPort(strings.TrimSpace(line)) != "" || strings.HasPrefix(line, "Chassis id: ") || strings.Contains(line, "LLDP") && lldpTitle.MatchString(line) || strings.Contains(line, " has 0 neighbo") || strings.HasPrefix(line, "Local information:")
+		return lldpPort(strings.TrimSpace(line)) != "" || strings.HasPrefix(line, "Chassis id: ") || strings.Contains(line, "LLDP") && lldpTitle.MatchString(line) || strings.Contains(line, " has 0 neighbo") || strings.HasPrefix(line, "Local information:") || strings.HasPrefix(line, "Local Information:")
 	},
 	Read: reading(readLLDPDetail),
 }
 
 var lldpStarts = []piece.Pattern{
-	piece.Compile(`^Local (?:Intf|Interface|Port id|interface|port)\s*: ?([\w/.:-]+)$`),
+	piece.Compile(`^Local (?:Intf|Interface|Port id|interface|port|Port)\s*: ?([\w/.:-]+)$`),
 	piece.Compile(`^Local (port[\d.]+):$`),
 	piece.Compile(`^Interface (\S+) detected [1-9]\d* LLDP neighbou?rs`),
 	piece.Compile(`^([A-Z][\w-]*\d(?:/\d+)+) has [1-9]\d* neighbou?r`),
@@ -386,7 +404,7 @@ var lldpStarts = []piece.Pattern{
 	piece.Compile(`^LLDP Neighbor Information.*[Pp]ort (\S+)`),
 }
 
-var lldpTitle = piece.Compile(`^\s*(?:LLDP neighbors:|LLDP Neighbor Information ?$|LLDP Detailed Neighbor Information:)`)
+var lldpTitle = piece.Compile(`^\s*(?:LLDP neighbors:|LLDP Neighbor Information:? ?$|LLDP Remote Device Information Detail|LLDP Detailed Neighbor Information:)`)
 
 // lldpKnown are words that no description begins with.
 var lldpKnown = piece.Compile(`^(?:Time remaining|System [Cc]apabilities|Enabled [Cc]apabilities|Management|Vlan ID|Port |-)`)
@@ -460,7 +478,7 @@ func readLLDPDetail(s *sink, lines []piece.Line) int {
 		if strings.Trim(text, "-=") == "" || lldpTitle.MatchString(text) || strings.Contains(text, " has 0 neighbo") {
 			return true
 		}
-		if text == "Local information:" { // PAN-OS: who hears, then who is heard
+		if strings.EqualFold(text, "Local information:") { // PAN-OS: who hears, then who is heard
 			port, seen = "", make(map[string]string)
 			return true
 		}
@@ -483,22 +501,22 @@ func readLLDPDetail(s *sink, lines []piece.Line) int {
 			case "system name", "neighbor chassis-name", "sysname", "system name tlv":
 				set("neighbour", value)
 			case "port id", "neighbor port-id", "portid", "port id (mac address)", "port id (interface name)":
-				set("neighbour_port", strings.TrimPrefix(strings.TrimPrefix(value, "ifname "), "mac "))
+				set("neighbour_port", joinedMAC(strings.TrimPrefix(strings.TrimPrefix(value, "ifname "), "mac ")))
 			case "port description", "neighbor port-desc", "portdescr":
 				set("neighbour_description", value)
 			case "chassis id", "neighbor chassis-id", "chassisid", "chassis id (mac address)":
 				if len(seen) > 0 && seen["neighbour_mac"] != "" && strings.HasPrefix(text, "Chassis id:") {
 					seen, port = make(map[string]string), ""
 				}
-				chassis := strings.TrimPrefix(value, "mac ")
+				chassis := joinedMAC(strings.TrimPrefix(value, "mac "))
 				if set("neighbour_mac", piece.MacText(chassis)); piece.MacText(chassis) == "" {
 					set("neighbour_chassis", readable(chassis))
 				}
-			case "system description", "neighbor system-desc", "sysdescr", "neighbor chassis-description":
+			case "system description", "system descr", "neighbor system-desc", "sysdescr", "neighbor chassis-description":
 				if value != "" {
 					set("neighbour_text", value)
 				}
-			case "management address", "management addresses", "mgmtip", "management address value", "management address (ipv4)", "management address (ipv6)", "neighbor management-address", "ip address", "ip":
+			case "management address", "management addresses", "mgmtip", "management address value", "management address (ipv4)", "management address (ipv6)", "neighbor management-address", "ip address", "ip", "address":
 				if a, err := netip.ParseAddr(strings.TrimSuffix(strings.Fields(value + " -")[0], ",")); err == nil {
 					if seen["neighbour_address"] = a.String(); port != "" { // there may be several
 						heard("neighbour_address", a.String())
