@@ -142,7 +142,7 @@ func portMTU(v *scene.View) {
 			evidence := []record.Evidence{scene.Saw("mtu of "+b.Name+" of "+scene.NameOf(b.Host), fmt.Sprintf("%.0f", mtu), at), scene.Saw("mtu of "+name+" of "+scene.NameOf(s), fmt.Sprintf("%.0f", n), from)}
 			if vendor.Text == "nxos" { // 5000 and 6000 take it from a network-qos policy, and show 1500
 				sure = 0.6
-				remedy += " A Nexus 5000 or 6000 has it in a network-qos policy instead, and shows 1500: `show queuing interface` says what holds."
+				remedy += " A Nexus 5000 or 6000 has it in a network-qos policy instead, and shows 1500: `show queuing interface` has the MTU that is used."
 			}
 			for _, p := range scene.ChannelPorts(s, ch) {
 				if giants, where, ok := scene.Number(s, "port "+p, "rx_giants"); ok && giants > 0 {

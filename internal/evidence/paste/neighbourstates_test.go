@@ -2,6 +2,64 @@ package paste
 
 // neighbourStates are tables of neighbours, a few columns each, as each maker has them.
 var neighbourStates = []stateCase{
+	{"FASTPATH remote devices", `(es1) #show lldp remote-device all
+
+LLDP Remote Device Summary
+
+Local
+Interface  RemID   Chassis ID          Port ID             System Name
+---------  ------  ------------------  ------------------  ------------------
+0/1        1       02:00:00:00:0A:00   02:00:00:00:0A:01   db1
+0/2
+0/24       3       02:00:00:00:0C:00   0/24                core1
+`, `at 0/1: db1 port 02:00:00:00:0A:01 chassis 02:00:00:00:0a:00
+at 0/24: core1 port 0/24 chassis 02:00:00:00:0c:00`},
+	{"FastIron LLDP table", `icx1#show lldp neighbors
+Lcl Port Chassis ID      Port ID         Port Description            System Name
+1/1/1    0200.0000.0a00  0200.0000.0a01  eth0                        db1~
+1/2/1    0200.0000.0c00  0200.0000.0c18  10GigabitEthernet1/2/1      core1
+`, `at 1/1/1: db1~ port 0200.0000.0a01 chassis 02:00:00:00:0a:00
+at 1/2/1: core1 port 0200.0000.0c18 chassis 02:00:00:00:0c:00`},
+	{"EXOS LLDP table", `Neighbor    Neighbor             Neighbor             TTL    Age    Neighbor
+Port      Chassis ID           Port ID              TTL    Age    System Name
+=============================================================================
+1         02:00:00:00:0a:00    02:00:00:00:0a:01    120    12     db1
+49        02:00:00:00:0c:00    1:49                 120    9      core1
+=============================================================================
+NOTE: The Chassis ID and/or Port ID might be truncated to fit the screen.
+`, `at 1: db1 port 02:00:00:00:0a:01 chassis 02:00:00:00:0a:00
+at 49: core1 port 1:49 chassis 02:00:00:00:0c:00`},
+	{"Huawei brief", `<hw1>display lldp neighbor brief
+Local Intf       Neighbor Dev             Neighbor Intf             Exptime(s)
+XGE0/0/1         db1                      0200-0000-0a01            102
+XGE0/0/24        core1                    XGE0/0/24                 98
+`, `at XGE0/0/1: db1 port 0200-0000-0a01 chassis
+at XGE0/0/24: core1 port XGE0/0/24 chassis`},
+	{"IOS-XR LLDP in full", `RP/0/RSP0/CPU0:xr1#show lldp neighbors detail
+Thu Nov 26 10:00:00.000 UTC
+
+------------------------------------------------
+Local Interface: TenGigE0/0/0/1
+Chassis id: 0200.0000.0a00
+Port id: 0200.0000.0a01
+Port Description: eth0
+System Name: db1
+
+System Description:
+Debian GNU/Linux 12 (bookworm)
+
+Time remaining: 102 seconds
+Hold Time: 120 seconds
+System Capabilities: B,R
+Enabled Capabilities: R
+Management Addresses:
+  IPv4 address: 192.0.2.21
+
+Peer MAC Address: 02:00:00:00:0a:01
+
+
+Total entries displayed: 1
+`, `at Te0/0/0/1: db1 port 0200.0000.0a01 chassis 02:00:00:00:0a:00`},
 	{"IOS CDP table", `sw1#show cdp neighbors
 Capability Codes: R - Router, T - Trans Bridge, B - Source Route Bridge
                   S - Switch, H - Host, I - IGMP, r - Repeater, P - Phone,

@@ -44,6 +44,9 @@ var powerShellPrompt = Compile(`^\s*PS(?: [A-Za-z]:\\[^>]*)?>`)
 
 var namedPrompt = Compile(`^\s*[<\[]?([A-Za-z][\w.-]*)(?:\([\w/. -]+\))?[\]#>$%]\s?(\S.*)$`)
 
+// bracketPrompt is FASTPATH's: (sw1) #cmd
+var bracketPrompt = Compile(`^\(([A-Za-z][\w.-]*)\) ?[#>]\s?(\S.*)$`)
+
 var barePrompt = Compile(`^\s*(?:~(?:/\S*)? ?)?(?:[#$%❯➜λ»]|\+|>)\s?(?:~ )?([a-z/(].*)$`)
 
 // PromptOf is the prompt of a line. One without a host, or of a name alone, counts
@@ -65,8 +68,10 @@ func PromptOf(line string) (Prompt, bool) {
 			return Prompt{Command: m[1]}, true
 		}
 	}
-	if m := namedPrompt.FindStringSubmatch(line); m != nil && knownCommand(m[2]) {
-		return Prompt{Host: HostName(m[1]), Command: m[2]}, true
+	for _, shape := range []Pattern{namedPrompt, bracketPrompt} {
+		if m := shape.FindStringSubmatch(line); m != nil && knownCommand(m[2]) {
+			return Prompt{Host: HostName(m[1]), Command: m[2]}, true
+		}
 	}
 	if m := barePrompt.FindStringSubmatch(line); m != nil && (knownCommand(m[1]) || forLoop.MatchString(m[1])) {
 		return Prompt{Command: m[1]}, true

@@ -131,18 +131,19 @@ var LLDPTable = piece.Reader{
 	Read:     reading(readLLDPTable),
 }
 
-var lldpHead = piece.Compile(`(?i)^\s*(?:(?:System c|C)apability (?:codes?|legend):?\s*|Device ID\s+Local Intf|Port\s+Neighbor Device ID|Local Interface\s+Parent Interface\s+Chassis Id|LocalPort\s+\||LOCAL-PORT\s+CHASSIS-ID|System Name\s+Local Interface\s+Chassis ID|Local Intf\s+Neighbor Dev|LocalPort\s+RemoteDevice|LLDP Remote Devices? Information ?$|LocalPort\s+Speed\s+Mode|Loc PortID\s|Last table change time|\s*Port\s+Device ID\s+Port ID\s+System Name|Chassis ID : \*|Device-ID\s+Local Intrfce)`)
+var lldpHead = piece.Compile(`(?i)^\s*(?:(?:System c|C)apability (?:codes?|legend):?\s*|Device ID\s+Local Intf|Port\s+Neighbor Device ID|Local Interface\s+Parent Interface\s+Chassis Id|LocalPort\s+\||LOCAL-PORT\s+CHASSIS-ID|System Name\s+Local Interface\s+Chassis ID|Local Intf\s+Neighbor Dev|LocalPort\s+RemoteDevice|LLDP Remote Devices? (?:Information|Summary) ?$|Lcl Port\s+Chassis ID|Port\s+Chassis ID\s+Port ID\s+TTL|Neighbor\s+Neighbor\s+Neighbor|LocalPort\s+Speed\s+Mode|Loc PortID\s|Last table change time|\s*Port\s+Device ID\s+Port ID\s+System Name|Chassis ID : \*|Device-ID\s+Local Intrfce)`)
 
-var lldpLegend = piece.Compile(`^(?:.* -- -- |\([A-Z]\) |[A-Za-z] - |LLDP Remote Devices? Information|Total |Number of table|Last table|Capability|Chassis ID : \*|Local Interface|-{2,}|\{master)`)
+var lldpLegend = piece.Compile(`^(?:.* -- -- |\([A-Z]\) |[A-Za-z] - |LLDP Remote Devices? (?:Information|Summary)|Local ?$|Neighbor\s+Neighbor|NOTE: |Total |Number of table|Last table|Capability|Chassis ID : \*|Local Interface|-{2,}|\{master)`)
 
 // lldpColumns are the titles of columns as what they are.
 var lldpColumns = []struct{ title, key string }{
 	{"Loc PortID", "local"}, {"Rem Host Name", "name"}, {"Rem Port Id", "remote"}, {"Rem Chassis Id", "chassis"}, {"ChassisId", "chassis"}, {"PortId", "remote"}, {"SysName", "name"},
+	{"Lcl Port", "local"}, {"Port Description", "description"}, {"RemID", "id"}, {"Age", "age"},
 	{"Holdtme", "hold"}, {"Speed", "speed"}, {"Mode", "mode"},
 	{"Neighbor Device ID", "name"}, {"Neighbor Port ID", "remote"}, {"Parent Interface", "parent"}, {"Local Interface", "local"}, {"Local Intf", "local"}, {"Local Intrfce", "local"}, {"Hold-time", "hold"},
 	{"Hldtme", "hold"}, {"Capability", "capability"}, {"Capabilities", "capability"}, {"Chassis Id", "chassis"}, {"Chassis ID", "chassis"}, {"Port info", "remote"}, {"System Name", "name"}, {"Device ID", "name"}, {"Device-ID", "name"}, {"Platform", "platform"},
 	{"Port ID", "remote"}, {"Port-ID", "remote"}, {"RemotePortID", "remote"}, {"RemoteDevice", "name"}, {"RemotePortDescr", "description"}, {"PortDescr", "description"}, {"RemoteHost", "name"}, {"RemotePort", "remote"}, {"LocalPort", "local"}, {"Neighbor Dev", "name"}, {"Neighbor Intf", "remote"}, {"Exptime(s)", "hold"},
-	{"LOCAL-PORT", "local"}, {"CHASSIS-ID", "chassis"}, {"PORT-ID", "remote"}, {"PORT-DESC", "description"}, {"SYS-NAME", "name"}, {"Port", "local"}, {"TTL", "hold"}, {"Expiration", "hold"},
+	{"LOCAL-PORT", "local"}, {"CHASSIS-ID", "chassis"}, {"PORT-ID", "remote"}, {"PORT-DESC", "description"}, {"SYS-NAME", "name"}, {"Port", "local"}, {"Interface", "local"}, {"TTL", "hold"}, {"Expiration", "hold"},
 }
 
 // column is one column of a table: where its title begins.
@@ -198,7 +199,7 @@ func readLLDPTable(s *sink, lines []piece.Line) int {
 		if columns == nil && piece.Late(l, lines) {
 			return false
 		}
-		if lldpLegend.MatchString(text) || strings.Trim(text, "-+| ") == "" {
+		if lldpLegend.MatchString(text) || strings.Trim(text, "-+=| ") == "" || columns != nil && lldpLocal.MatchString(text) {
 			alignRule(columns, l.Text)
 			return true
 		}
