@@ -135,7 +135,7 @@ Partner's information:
                   LACP port                        Admin  Oper   Port    Port
 Port      Flags   Priority  Dev ID          Age    key    Key    Number  State
 Gi1/0/1   FA      255       0200.0000.0a01  12s    0x0    0x9    0x1     0x3F
-`, `channel Po10 lacp Gi1/0/1=bundled Gi1/0/2=suspended Gi1/0/3=standalone Gi1/0/4=hot-standby Gi1/0/5=down Gi1/0/6=waiting
+`, `channel Po10 lacp active slow Gi1/0/1=bundled Gi1/0/2=suspended Gi1/0/3=standalone Gi1/0/4=hot-standby Gi1/0/5=down Gi1/0/6=waiting
 actor of Gi1/0/1: active slow key 10 port 258 state 61
 partner of Gi1/0/1: active fast 02:00:00:00:0a:01 key 9 port 1 state 63`},
 	{"IOS interface with errors", `sw1#show interfaces GigabitEthernet1/0/2

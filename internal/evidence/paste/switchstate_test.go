@@ -106,7 +106,7 @@ func portTold(p switchstate.Port) (out []string) {
 // TestSwitchStates reads texts of each platform: what is wanted must be said, nothing
 // may be left unread, and what must not be said is behind "not ".
 func TestSwitchStates(t *testing.T) {
-	for _, tc := range slices.Concat(ciscoStates, otherStates, moreStates, neighbourStates) {
+	for _, tc := range slices.Concat(ciscoStates, otherStates, moreStates, neighbourStates, portStates) {
 		t.Run(tc.name, func(t *testing.T) {
 			c := Parse([]piece.Text{{Bytes: []byte(tc.text)}})
 			for _, n := range c.NotRead {

@@ -163,18 +163,19 @@ func channel(h *piece.Host, name string, ports []string) switchstate.Channel {
 		}
 		c.Members = append(c.Members, m)
 	}
-	if len(c.Members) > 0 && c.Protocol == switchstate.LACP { // what all members say is the channel's
+	if c.Protocol == switchstate.LACP { // what all members say is the channel's
 		c.Activity = cmp.Or(c.Activity, agreed(c.Members, func(m switchstate.Member) string { return m.Actor.Activity }))
 		c.Rate = cmp.Or(c.Rate, agreed(c.Members, func(m switchstate.Member) string { return m.Actor.Rate }))
 	}
 	return c
 }
 
-// agreed is what all members say alike; "" they differ, or one says nothing.
+// agreed is what those members say alike that say anything; "" they differ.
 func agreed(all []switchstate.Member, say func(switchstate.Member) string) string {
-	first := say(all[0])
-	for _, m := range all[1:] {
-		if say(m) != first {
+	first := ""
+	for _, m := range all {
+		word := say(m)
+		if first = cmp.Or(first, word); word != "" && word != first {
 			return ""
 		}
 	}

@@ -43,6 +43,9 @@ var comwareNames = map[string]string{"gigabitethernet": "GE", "ten-gigabitethern
 func (s *sink) portName(name string) string {
 	name = strings.ReplaceAll(strings.TrimRight(strings.TrimSpace(name), ",:"), " ", "")
 	at := strings.IndexFunc(name, func(r rune) bool { return r >= '0' && r <= '9' })
+	if at == 0 && s.vendor() == "os10" && dellNumber.MatchString(name) { // of a summary
+		return "ethernet" + name
+	}
 	if at <= 0 {
 		return name
 	}
@@ -59,6 +62,9 @@ func (s *sink) portName(name string) string {
 	}
 	if dellPort.MatchString(name) {
 		return name
+	}
+	if vendor == "os10" && (word == "ethernet" || word == "port-channel") {
+		return word + rest
 	}
 	if word == "ethernet" && vendor != "sonic" && vendor != "os10" && vendor != "panos" {
 		if vendor == "eos" || vendor == "" && !strings.Contains(rest, "/") {
@@ -77,6 +83,8 @@ func (s *sink) portName(name string) string {
 
 // dellPort is OS10's name of a port, which nobody else writes so.
 var dellPort = piece.Compile(`^ethernet\d{1,2}/\d+/\d+(?::\d+)?$`)
+
+var dellNumber = piece.Compile(`^\d{1,2}/\d+/\d+(?::\d+)?$`)
 
 var channelName = piece.Compile(`^(?i:po|port-channel|portchannel|ae|lag|trk|bagg|ragg|bridge-aggregation|route-aggregation|eth-trunk|be|bundle-ether|bond|ch|agg)-?\s?\d+$`)
 

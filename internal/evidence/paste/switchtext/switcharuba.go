@@ -62,6 +62,40 @@ func (s *sink) procurveValue(subject, key, value string, l piece.Line) {
 	}
 }
 
+// ProcurveBrief reads AOS-S `show interfaces brief`.
+var ProcurveBrief = piece.Reader{
+	Kind:     "show interfaces brief",
+	Commands: []string{"show", "sh"},
+	Starts: func(line string) bool {
+		return strings.HasPrefix(strings.TrimSpace(line), "Status and Counters - Port Status") || strings.Contains(line, "|") && procurveBriefRow.MatchString(line)
+	},
+	Read: reading(func(s *sink, lines []piece.Line) int {
+		return piece.EachLine(lines, func(l piece.Line, text string) bool {
+			m := procurveBriefRow.FindStringSubmatch(text)
+			if m == nil {
+				return strings.HasPrefix(text, "Status and Counters") || strings.HasPrefix(text, "| Intrusion") || strings.HasPrefix(text, "Port ") || strings.Trim(text, "-+ ") == ""
+			}
+			s.ofSwitch("procurve", l)
+			subject := s.portSubject(m[1])
+			if m[2] != "" {
+				s.join(m[2], m[1], l)
+			}
+			s.Set(subject, "admin", map[bool]string{true: "up", false: "down"}[m[3] == "Yes"], l)
+			s.Set(subject, "state", strings.ToLower(m[4]), l)
+			if w := procurveMode.FindStringSubmatch(m[5]); w != nil && m[4] == "Up" {
+				s.SetIf(subject, "speed", piece.Mbits(strings.Replace(w[1], "Gig", "G", 1)), l)
+				s.Set(subject, "duplex", map[string]string{"F": "full", "H": "half"}[w[2]], l)
+			}
+			return true
+		})
+	}),
+}
+
+// procurveBriefRow: the port with its trunk, type, intrusion alert, enabled, status, mode.
+var procurveBriefRow = piece.Compile(`^\s*([A-Z]?\d[\d/]*|Trk\d+)(?:-(Trk\d+))?\*?\s+(?:\S+\s*)?\|\s*(?:Yes|No)\s+(Yes|No)\s+(Up|Down)\s+(\S+)`)
+
+var procurveMode = piece.Compile(`^(\d+(?:\.\d+)?(?:Gig)?)(F|H)D`)
+
 // ProcurvePeer reads AOS-S `show lacp peer`.
 var ProcurvePeer = piece.Reader{
 	Kind:     "show lacp peer",

@@ -12,12 +12,15 @@ var ProcurveTrunks = piece.Reader{
 	Kind:     "show trunks",
 	Commands: []string{"show", "sh"},
 	Starts: func(line string) bool {
-		return strings.Contains(line, "Load Balancing Method") || strings.Contains(line, "Trk") && (procurveTrunk.MatchString(line) || procurveLACP.MatchString(line)) || procurveHead.MatchString(line)
+		return strings.Contains(line, "Load Balancing Method") || strings.Contains(line, "Trk") && (procurveTrunk.MatchString(line) || procurveLACP.MatchString(line)) || procurveHead.MatchString(line) || lacpTitle.MatchString(line)
 	},
 	Read: reading(readProcurveTrunks),
 }
 
 var procurveHead = piece.Compile(`^\s*(?:Port\s+\|?\s*Name\s+Type\s+\|\s+Group|Port\s+Enabled\s+Group\s+Status\s+Partner|PORT\s+LACP\s+TRUNK\s+PORT\s+LACP|LACP\s+Trunk\s+Port\s+LACP)`)
+
+// lacpTitle is the title of show lacp, in the middle of a line.
+var lacpTitle = piece.Compile(`^\s{10,}LACP\s*$`)
 
 var procurveTrunk = piece.Compile(`^\s*([A-Z]?\d[\d/]*)\s+(?:\|\s*)?(?:(.*?)\s+)?((?:\d[\d/]*)?\d*[\w/.+-]*?)?\s*\|\s*(Trk\d+)\s+(LACP|Trunk|dt-LACP|dt-Trunk|FEC)\b`)
 

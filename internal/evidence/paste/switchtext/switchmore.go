@@ -384,12 +384,22 @@ var SwitchHash = piece.Reader{
 				if f[0] == "Seed" {
 					s.Set("host", "hash_seed", f[1], l)
 				}
+			case hashTable.MatchString(text):
+				where = hashTable.FindStringSubmatch(text)[1]
 			case sonicHash.MatchString(text):
 				m := sonicHash.FindStringSubmatch(text)
 				s.ofSwitch("sonic", l)
 				where = m[1]
 				if where == "LAG" {
 					s.SetIf("host", "load_balance", strings.TrimSpace(m[2]), l)
+				}
+			case where != "" && hashRow.MatchString(text):
+				m := hashRow.FindStringSubmatch(text)
+				s.ofSwitch("sonic", l)
+				if where == "LAG" {
+					now, _ := s.Host.Get("host", "load_balance")
+					s.setOnly("host", "load_balance", strings.TrimSpace(now.Text+" "+m[1]), l)
+					s.SetIf("host", "hash_algorithm", m[2], l)
 				}
 			case lagHash.MatchString(text):
 				m := lagHash.FindStringSubmatch(text)
@@ -408,7 +418,13 @@ var SwitchHash = piece.Reader{
 	}),
 }
 
-var hashHead = piece.Compile(`^\s*(?:stack-unit \d+ Port-Set \d+|EcmpAlgo- \S+ LagAlgo-|lag_hash_config\.\w+\s*=|LAG hashing (?:on|mode|seed|polynomial|is)|\|?\s*(?:Hash\s+Configuration|LAG Hash)\b)`)
+var hashHead = piece.Compile(`^\s*(?:stack-unit \d+ Port-Set \d+|EcmpAlgo- \S+ LagAlgo-|lag_hash_config\.\w+\s*=|LAG hashing (?:on|mode|seed|polynomial|is)|\|?\s*(?:Hash\s+\|?\s*Configuration|LAG Hash)\b|\| (?:ECMP|LAG)\s+\| \+-)`)
+
+// hashTable begins SONiC's table of a hash within the table of all, hashRow is a row
+// of it: a field, and in the first row the algorithm.
+var hashTable = piece.Compile(`^\| (ECMP|LAG)\s+\| \+-`)
+
+var hashRow = piece.Compile(`^\|\s+\| \| ([A-Z][A-Z0-9_]+)\s+\| ([A-Z0-9_]*)\s*\|`)
 
 var dellAlgo = piece.Compile(`LagAlgo- (\S+)`)
 

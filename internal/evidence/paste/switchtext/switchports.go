@@ -29,7 +29,7 @@ var portAdmin = piece.Compile(`^admin state is (up|down)\b`)
 
 var portPart = piece.Compile(`^Port is part of Port-channel (\d+)`)
 
-var lineSpeed = piece.Compile(`^LineSpeed (\d+) Mbit`)
+var lineSpeed = piece.Compile(`^LineSpeed (\d+(?:G|M)?)(?: Mbit|,|$)`)
 
 var dellRate = piece.Compile(`^(Input|Output) ([\d.]+) Mbits/sec`)
 
@@ -46,11 +46,11 @@ var portWords = map[string]string{"input errors": "rx_errors", "input error": "r
 	"ignored": "rx_ignored", "giants": "rx_giants", "runts": "rx_runts", "output errors": "tx_errors", "output error": "tx_errors", "collisions": "collisions",
 	"collision": "collisions", "input discard": "rx_dropped", "output discard": "drops", "output discards": "drops", "input discards": "rx_dropped",
 	"interface resets": "resets", "packets input": "rx_packets", "packets output": "tx_packets", "input packets": "rx_packets", "output packets": "tx_packets",
-	"pause input": "rx_pause", "pause output": "tx_pause", "Rx pause": "rx_pause", "Tx pause": "tx_pause", "lost carrier": "lost_carrier",
+	"pause input": "rx_pause", "pause output": "tx_pause", "PAUSE input": "rx_pause", "PAUSE output": "tx_pause", "Rx pause": "rx_pause", "Tx pause": "tx_pause", "lost carrier": "lost_carrier",
 	"unknown protocol drops": "unknown_protocol_drops", "jumbo packets": "rx_jumbo", "CRC/FCS": "rx_crc", "late collision": "late_collisions",
 	"packets": "", "output drops": "drops"}
 
-var portLine = piece.Compile(`^(?:Hardware|Port is part|Description|MTU|BW|DLY|reliability|Encapsulation|Keepalive|[Ff]ull|[Hh]alf|[Aa]uto|[Ii]nput|[Oo]utput|ARP|Last|Queueing|Total|Queue|Conversations|Reserved|Available|\d+ (?:minute|second|packets|runts|input|output|lost|unknown|babbles|interface|watchdog|unicast|jumbo|giants|dribble|bad|link|underruns|multicast|broadcast|storm)|\d[\d.]* |Received|RX$|TX$|Dedicated|Belongs|admin state|Port mode|Beacon|Auto|Switchport|EtherType|EEE|Load-Interval|Rate mode|Loopback|Up \d|Down|Up Time|Members in|No\. of members|Active members|Fallback|Ethernet\d|Ethernet MTU|Internet address|IP MTU|Interface|Bandwidth|Carrier|Clear|Time since|media type|Member|Rx$|Tx$|Vlan|Configured|Minimum|Partner|Pluggable|Interface index|LineSpeed|Flowcontrol|Rate info|Mode of|DHCP|IPv6|IPv4|Unique|Virtual|Current address|Queuing|Throttles|Link |Port:|Tags|Address|Port is|PHY|Physical|  )`)
+var portLine = piece.Compile(`^(?:Hardware|Port is part|Description|MTU|BW|DLY|reliability|Encapsulation|Keepalive|[Ff]ull|[Hh]alf|[Aa]uto|[Ii]nput|[Oo]utput|ARP|Last|Queueing|Total|Queue|Conversations|Reserved|Available|\d+ (?:minute|second|packets|runts|input|output|lost|unknown|babbles|interface|watchdog|unicast|jumbo|giants|dribble|bad|link|underruns|multicast|broadcast|storm)|\d[\d.]* |Received|RX$|TX$|Dedicated|Belongs|admin state|Port mode|Beacon|Auto|Switchport|EtherType|EEE|Load-Interval|Rate mode|Loopback|Up \d|Down|Up Time|Members in|No\. of members|Active members|Fallback|Ethernet\d|Ethernet MTU|Internet address|IP MTU|Interface|Bandwidth|Carrier|Clear|Time since|media type|Member|Rx$|Tx$|Vlan|Configured|Minimum|Partner|Pluggable|Interface index|LineSpeed|Flowcontrol|Rate [Ii]nfo|FEC |Mode of|DHCP|IPv6|IPv4|Unique|Virtual|Current address|Queuing|Throttles|Link |Port:|Tags|Address|Port is|PHY|Physical|  )`)
 
 func readPortDetail(s *sink, lines []piece.Line) int {
 	subject, way := "", ""
@@ -72,9 +72,9 @@ func readPortDetail(s *sink, lines []piece.Line) int {
 			subject = "port "
 		}
 		switch text {
-		case "RX", "Rx", "Input Statistics:":
+		case "RX", "Rx", "Input Statistics:", "Input statistics:":
 			way = "rx_"
-		case "TX", "Tx", "Output Statistics:":
+		case "TX", "Tx", "Output Statistics:", "Output statistics:":
 			way = "tx_"
 		}
 		if portLine.MatchString(text) || portRate.MatchString(text) {
@@ -178,7 +178,7 @@ func (s *sink) portFacts(subject, way, text string, l piece.Line) {
 	s.portBytes(subject, way, text, l)
 }
 
-var portBytes = piece.Compile(`packets (input|output), (\d+) bytes|(input|output) packets\s+(\d+) bytes|(\d+) packets?, (\d+) bytes`)
+var portBytes = piece.Compile(`packets (input|output), (\d+) bytes|(input|output) packets\s+(\d+) bytes|(\d+) packets?, (\d+) (?:bytes|octets)`)
 
 func (s *sink) portBytes(subject, way, text string, l piece.Line) {
 	m := portBytes.FindStringSubmatch(text)

@@ -383,7 +383,6 @@ func (s *sink) heard(local string, l piece.Line) func(key, value string) {
 	}
 }
 
-
 // LLDPDetail reads neighbours as paragraphs: which port, then who is there.
 var LLDPDetail = piece.Reader{
 	Kind:     "LLDP neighbours",
