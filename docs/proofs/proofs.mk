@@ -114,8 +114,8 @@ endef
 prove-paste: ## public questions answered from their text: right, said, missed; 100,000 mutations of them: ten minutes
 	$(call said,LINERATE_MUTATIONS=100000 go test -count=1 -timeout 40m -v -run '^TestCorpus' ./diagnose/pasted,paste)
 
-prove-corpora: ## netplan's and cloud-init's own test inputs read, and held against what they are to become: seconds
-	$(call said,go test -count=1 -v -run '^TestCorpora' ./render/formats,corpora)
+prove-corpora: ## netplan's, cloud-init's and switch readers' own test inputs read, and compared with what they must become: seconds
+	$(call said,go test -count=1 -p 1 -v -run '^TestCorpora' ./render/formats ./internal/evidence/paste,corpora)
 
 prove-live: deps deps-peers ## programs with known limits over a bond, watched without a packet
 	@$(PROVE) live 5 $(LABTEST)/live TestLive 1 uml

@@ -1,6 +1,7 @@
 package formats
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -25,7 +26,7 @@ import (
 // renderers); they are under licences of their own and no part of this project.
 func corpus(t *testing.T, name string) []byte {
 	t.Helper()
-	file := filepath.Join("../../../shared/corpora", name)
+	file := filepath.Join(cmp.Or(os.Getenv("LINERATE_CORPORA"), "../../../shared/corpora"), name)
 	if _, err := os.Stat(file); err != nil {
 		t.Skip("real outputs are missing: ../shared/corpora/" + name)
 	}

@@ -309,15 +309,31 @@ func notBundled(v *scene.View, s *piece.Host, name, host, channel string, x piec
 	why, remedy := "LACP is not up on it", fmt.Sprintf("Compare %s with a member that is bundled: LACP (mode active) and the same group, speed, MTU and VLANs on both ends; then the host's port.", name)
 	sure := 0.85
 	status, _ := s.Get("port "+name, "status")
+	differs, settings, unlike := otherSetting(s, name, channel)
 	switch {
 	case status.Text == "err-disabled":
 		why, remedy, sure = errDisabled(s, name)
+	case flag.Text == "H" || strings.HasPrefix(flag.Text, "hot-s") || strings.EqualFold(flag.Text, "standby"):
+		why = "it waits as a hot standby, for the channel may use no more members at once (eight with LACP on most switches, or a limit that was set)"
+		remedy = fmt.Sprintf("Raise the limit of the channel (`lacp max-bundle`, `maximum-active links`) where all members must carry; without a limit the partner of %s allows fewer.", name)
+		sure = 0.6
+	case unlike && flag.Text != "D":
+		why, sure = differs, 0.9
+		remedy = fmt.Sprintf("Give %s the settings of its channel and of the members that are bundled, then add it to the channel again.", name)
 	case flag.Text == "D":
 		why, remedy = "the port is down", fmt.Sprintf("Look at the cable and at the other end of %s: is it plugged in, up, and of the same speed? `show interfaces %s status` says whether it is connected, disabled or err-disabled.", name, name)
 	case static:
 		why, remedy = "the channel is static (no LACP), and the port is not in it", fmt.Sprintf("Compare the configuration of %s with its channel's: speed, duplex, MTU, VLANs; `show interfaces %s status` says whether the port is up.", name, name)
 		sure = 0.75
 	default:
+		switch {
+		case x.Text == "suspended":
+			why = "the switch suspended it: no LACP frame came from the other end, or the two ends' settings differ"
+		case x.Text == "individual":
+			why = "it stands alone (individual), for no LACP partner answered on it"
+		case flag.Text == "w" || strings.EqualFold(flag.Text, "waiting"):
+			why = "LACP has not agreed on it yet (waiting)"
+		}
 		for _, h := range v.Hosts {
 			if os, _ := h.Get("host", "os"); os.Text == "esxi" {
 				remedy += " An ESXi standard switch with IP hash speaks no LACP: it needs a static channel (mode on), or a distributed switch (VDS) with LACP."
@@ -334,7 +350,7 @@ func notBundled(v *scene.View, s *piece.Host, name, host, channel string, x piec
 	}
 	v.Add(record.LACPDown, sure, s, fmt.Sprintf("%s %s%s", scene.NameOf(s), name, host),
 		fmt.Sprintf("The switch has %s%s not in the bundle (%s): %s, and %s.", name, host, state, why, left), remedy,
-		scene.Saw("port "+name+" of "+scene.NameOf(s), "not bundled ("+state+")", x.Source))
+		append([]record.Evidence{scene.Saw("port "+name+" of "+scene.NameOf(s), "not bundled ("+state+")", x.Source)}, settings...)...)
 }
 
 // errDisabled is what to say of a port that the switch has shut itself.

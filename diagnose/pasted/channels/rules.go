@@ -13,6 +13,7 @@ func Rules() []scene.Rule {
 		lacpEvents, slowStart, delayedUp, flapping, dimLight,
 		placedFlows,
 		layer2Hash, oneNextHop, roundRobin, switchHash, fewFlows, multipathHash,
+		modeMismatch, portMTU, droppingMember, rateMismatch, unlikeMembers,
 		perPacket, channelHash, polarised, overrun, peerless,
 		fullLinks, innocent, plainLink, wholeChannel,
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/linerate/linerate/diagnose/pasted/scene"
 	"github.com/linerate/linerate/internal/advise/workload"
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
+	"github.com/linerate/linerate/internal/evidence/switchstate"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -371,16 +372,8 @@ func switchHash(v *scene.View) {
 		if !ok {
 			continue
 		}
-		words := strings.ToLower(x.Text)
-		kind := ""
-		switch {
-		case scene.Contains(words, "port", "l4", "layer4", "layer-4"):
-			continue
-		case scene.Contains(words, "ip", "layer3", "l3"):
-			kind = "IP addresses"
-		case scene.Contains(words, "mac", "layer2", "l2"):
-			kind = "MAC addresses"
-		default:
+		kind := map[switchstate.Layer]string{switchstate.Layer3: "IP addresses", switchstate.Layer2: "MAC addresses"}[switchstate.HighestLayer(x.Text)]
+		if kind == "" {
 			continue
 		}
 		sure := 0.5
@@ -400,8 +393,16 @@ func switchHash(v *scene.View) {
 		}
 		v.Add(record.SingleLink, min(sure, 0.93), s, fmt.Sprintf("%s: load-balance %s", scene.NameOf(s), x.Text),
 			fmt.Sprintf("The switch %s spreads its channels by %s: all that goes from one host to one other takes one member (with MAC addresses: all that comes from one router, gateway or firewall, which has one MAC), whatever the hosts' own policies are.", scene.NameOf(s), kind),
-			"On the switch hash addresses and ports: "+switchHashCommand(s)+".", evidence...)
+			"On the switch hash addresses and ports: "+switchHashCommand(s)+"."+hashScope(s), evidence...)
 	}
+}
+
+// hashScope says what else a change of the switch's hash changes.
+func hashScope(s *piece.Host) string {
+	if scope, _ := s.Get("host", "load_balance_scope"); scope.Text == string(switchstate.OneModule) {
+		return " The setting is a module's: it changes every channel with members there."
+	}
+	return " The setting is the whole switch's: it changes every channel of it."
 }
 
 // switchHashCommand is how that vendor's switch hashes ports too.

@@ -8,14 +8,10 @@ import (
 
 	"github.com/linerate/linerate/diagnose/pasted/scene"
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
+	"github.com/linerate/linerate/internal/evidence/switchstate"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
-
-// hashesPorts reports words of a hash that looks at ports of layer 4.
-func hashesPorts(words string) bool {
-	return scene.Contains(words, "l4", "port", "layer4", "layer-4", "enhanced", "5-tuple", "profile")
-}
 
 // channelHash: a channel whose hash has addresses alone, as the channel itself says,
 // and members that share unevenly.
@@ -23,7 +19,7 @@ func channelHash(v *scene.View) {
 	for _, s := range v.Switches {
 		for _, ch := range s.Subjects("channel") {
 			hash, ok := s.Get("channel "+ch, "hash")
-			if !ok || hashesPorts(hash.Text) || !scene.Contains(hash.Text, "ip", "l3", "l2", "mac", "dst", "src", "sa", "da") {
+			if layer := switchstate.HighestLayer(hash.Text); !ok || layer == switchstate.Layer4 || layer == switchstate.LayerUnknown {
 				continue
 			}
 			ports := scene.ChannelPorts(s, ch)

@@ -1,6 +1,7 @@
 package hosts
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
+	"github.com/linerate/linerate/internal/evidence/paste/switchtext"
 )
 
 // parsed reads a text, and returns its facts as "HOST: SUBJECT KEY" with the newest
@@ -96,8 +97,20 @@ func FuzzSwitches(f *testing.F) {
 	for _, tc := range slices.Concat(switchCases, lldpCases) {
 		f.Add([]byte(tc.text))
 	}
+	for _, tc := range slices.Concat(ciscoStates, otherStates, moreStates, neighbourStates, portStates) {
+		f.Add([]byte(tc.text))
+	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		c := Parse([]piece.Text{{Bytes: b}})
+		for _, h := range c.Hosts {
+			for _, ch := range switchtext.State(h).Channels {
+				for _, m := range ch.Members {
+					if m.Port == "" {
+						t.Fatalf("%s has a member without a name", ch.Name)
+					}
+				}
+			}
+		}
 		last := 0
 		for _, r := range c.Read {
 			if r.From <= last || r.To < r.From {

@@ -44,6 +44,9 @@ var powerShellPrompt = Compile(`^\s*PS(?: [A-Za-z]:\\[^>]*)?>`)
 
 var namedPrompt = Compile(`^\s*[<\[]?([A-Za-z][\w.-]*)(?:\([\w/. -]+\))?[\]#>$%]\s?(\S.*)$`)
 
+// bracketPrompt is FASTPATH's: (sw1) #cmd
+var bracketPrompt = Compile(`^\(([A-Za-z][\w.-]*)\) ?[#>]\s?(\S.*)$`)
+
 var barePrompt = Compile(`^\s*(?:~(?:/\S*)? ?)?(?:[#$%❯➜λ»]|\+|>)\s?(?:~ )?([a-z/(].*)$`)
 
 // PromptOf is the prompt of a line. One without a host, or of a name alone, counts
@@ -65,8 +68,10 @@ func PromptOf(line string) (Prompt, bool) {
 			return Prompt{Command: m[1]}, true
 		}
 	}
-	if m := namedPrompt.FindStringSubmatch(line); m != nil && knownCommand(m[2]) {
-		return Prompt{Host: HostName(m[1]), Command: m[2]}, true
+	for _, shape := range []Pattern{namedPrompt, bracketPrompt} {
+		if m := shape.FindStringSubmatch(line); m != nil && knownCommand(m[2]) {
+			return Prompt{Host: HostName(m[1]), Command: m[2]}, true
+		}
 	}
 	if m := barePrompt.FindStringSubmatch(line); m != nil && (knownCommand(m[1]) || forLoop.MatchString(m[1])) {
 		return Prompt{Command: m[1]}, true
@@ -143,7 +148,7 @@ var linkLike = Compile(`^(?:bond|eth|en[ops]|ens|vmbr|br|team|lagg|igb|ixl?|em|b
 var notHostsNames = Words(`port ports chassis interface vlan vlans actor partner bond team system description local remote setup runner aggregator member members statistics counters code quote output result results config configuration edit update here this bond info note details example now also then and with
 		without before after log logs dmesg interfaces network netplan thanks question problem setup hardware regards hi hello machine spec status
 		metadata ethernets bonds vlans bridges tunnels parameters addresses routes nameservers runner ports links bond options match ipv4 ipv6
-		settings install environment`)
+		settings install environment oid capabilities`)
 
 // mayHead reports a line whose end or beginning is a heading's.
 func mayHead(line string) bool {

@@ -25,12 +25,18 @@ var vpcRow = piece.Compile(`^\s*(\d+)\s+(Po\d+)\s+(up|down\*?)\s+(success|failed
 
 var mlagRow = piece.Compile(`^\s*(\d+)\s+(.*?)\s+(active-full|active-partial|inactive|configured|disabled)\s+(Po\d+)\s+(Po\d+|-)\s+(\S+)`)
 
-var peerWords = piece.Compile(`^(?:The peer is (?:alive|not alive)|Our Priority, ID, and Role:|Peer Priority, ID, and Role:|Peer Interface and IP:|System MAC: |Backup IP: |CLAG Interfaces|Our Interface\s+Peer Interface|vPC domain id\s+:|Peer status\s+:|vPC keep-alive status\s+:|vPC status$|vPC Peer-link status|MLAG Configuration:|mlag\s+desc\s+state|Id\s+Port\s+Status Consistency)`)
+var peerWords = piece.Compile(`^(?:The peer is (?:alive|not alive)|Our Priority, ID, and Role:|Peer Priority, ID, and Role:|Peer Interface and IP:|System MAC: |Backup IP: |CLAG Interfaces|Our Interface\s+Peer Interface|vPC domain id\s+:|Peer status\s+:|vPC keep-alive status\s+:|vPC status$|vPC Peer-link status|MLAG Configuration:|VSX Operational State|ISL State |Legend:$|\(\*\) - local vPC|mlag\s+desc\s+state|Id\s+Port\s+Status Consistency)`)
 
-var peerFact = piece.Compile(`^(Peer status|vPC keep-alive status|Configuration consistency status|Per-vlan consistency status|Type-2 consistency status|vPC role|vPC domain id|System MAC|state|peer-config|domain-id)\s*:\s*(.*?)\s*$`)
+var peerFact = piece.Compile(`^(Peer status|vPC keep-alive status|negotiation status|peer-link status|Device State|Keepalive State|ISL State|ISL channel|Configuration consistency status|Per-vlan consistency status|Type-2 consistency status|vPC role|vPC domain id|System MAC|state|peer-config|domain-id)\s*:\s*(.*?)\s*$`)
 
 // vltHead and vltRow are Dell OS10's: a channel, and its state on each unit.
 var vltHead = piece.Compile(`^vlt-port-channel ID : (\d+)`)
+
+// pairKinds are the words that only one kind of pair has.
+var pairKinds = map[string]string{"vPC domain id": "vpc", "vPC role": "vpc", "domain-id": "mlag", "peer-config": "mlag", "ISL channel": "vsx", "ISL State": "vsx"}
+
+// vsxRow is a row of `show vsx status`: ours and the peer's.
+var vsxRow = piece.Compile(`^(?:ISL link|ISL version|System MAC|Platform|Software Version|Device Role)\s{2,}(\S+)`)
 
 var vltRow = piece.Compile(`^(?:\* )?\d+\s+port-channel\d+\s+(up|down)\b`)
 
@@ -66,8 +72,9 @@ func readPeerLinks(s *sink, lines []piece.Line) int {
 			return true
 		}
 		if m := peerFact.FindStringSubmatch(text); m != nil {
-			s.ofSwitch("", l)
+			s.ofSwitch(map[string]string{"vpc": "nxos", "vsx": "aoscx"}[pairKinds[m[1]]], l)
 			s.Set("mlag", strings.ToLower(m[1]), m[2], l)
+			s.SetIf("mlag", "kind", pairKinds[m[1]], l)
 			return true
 		}
 		if text == "The peer is alive" || text == "The peer is not alive" {
@@ -79,12 +86,19 @@ func readPeerLinks(s *sink, lines []piece.Line) int {
 			set(m[1], m[2], m[3], "")
 			return true
 		}
-		return peerWords.MatchString(text) || vlt != "" && strings.HasPrefix(text, "VLT Unit ID") || strings.Contains(text, ": ") || strings.Trim(text, "- ") == "" || s.vendor() == "nxos" && peerRow.MatchString(text) ||
+		if m := vsxRow.FindStringSubmatch(text); m != nil {
+			s.ofSwitch("aoscx", l)
+			if strings.HasPrefix(text, "System MAC") {
+				s.SetIf("host", "system_mac", piece.MacText(m[1]), l)
+			}
+			return true
+		}
+		return peerWords.MatchString(text) || strings.HasPrefix(text, "Attribute ") || strings.HasPrefix(text, "id ") || strings.HasPrefix(text, "Id ") || vlt != "" && strings.HasPrefix(text, "VLT Unit ID") || strings.Contains(text, ": ") || strings.Trim(text, "- ") == "" || s.vendor() == "nxos" && peerRow.MatchString(text) ||
 			strings.HasPrefix(text, "(*)") || strings.HasSuffix(text, ":")
 	})
 }
 
-var peerRow = piece.Compile(`^(?:id\s+Port\s|\d+\s+Po\d+\s|Id\s+Port\s|[\d,-]+$)`)
+var peerRow = piece.Compile(`^(?:[Ii]d\s+Port\s|\d+\s+Po\d+\s|[\d,-]+$)`)
 
 // NextHops reads the routes of a switch that have several next hops, and how it
 // chooses among them: `show ip route`, and the lines of the configuration.

@@ -30,7 +30,9 @@ func (s *sink) vendor() string {
 var shortNames = map[string]string{"fastethernet": "Fa", "gigabitethernet": "Gi", "tengigabitethernet": "Te", "tengige": "Te", "twogigabitethernet": "Tw",
 	"fivegigabitethernet": "Fi", "twentyfivegige": "Twe", "twentyfivegigabitethernet": "Twe", "fortygigabitethernet": "Fo", "fortygige": "Fo",
 	"fiftygige": "Fif", "hundredgige": "Hu", "hundredgigabitethernet": "Hu", "twohundredgige": "TwoH", "fourhundredgige": "Fou", "port-channel": "Po",
-	"bundle-ether": "BE", "management": "Ma"}
+	"bundle-ether": "BE", "management": "Ma",
+	// CDP's tables have three letters.
+	"fas": "Fa", "gig": "Gi", "ten": "Te", "two": "Tw", "fiv": "Fi", "for": "Fo", "hun": "Hu"}
 
 // comwareNames are Comware's and Huawei's words.
 var comwareNames = map[string]string{"gigabitethernet": "GE", "ten-gigabitethernet": "XGE", "xgigabitethernet": "XGE", "twenty-fivegige": "WGE",
@@ -41,6 +43,9 @@ var comwareNames = map[string]string{"gigabitethernet": "GE", "ten-gigabitethern
 func (s *sink) portName(name string) string {
 	name = strings.ReplaceAll(strings.TrimRight(strings.TrimSpace(name), ",:"), " ", "")
 	at := strings.IndexFunc(name, func(r rune) bool { return r >= '0' && r <= '9' })
+	if at == 0 && s.vendor() == "os10" && dellNumber.MatchString(name) { // of a summary
+		return "ethernet" + name
+	}
 	if at <= 0 {
 		return name
 	}
@@ -54,6 +59,12 @@ func (s *sink) portName(name string) string {
 	}
 	if _, ok := comwareNames[word]; !ok && strings.Contains(word, "-gig") {
 		return name
+	}
+	if dellPort.MatchString(name) {
+		return name
+	}
+	if vendor == "os10" && (word == "ethernet" || word == "port-channel") {
+		return word + rest
 	}
 	if word == "ethernet" && vendor != "sonic" && vendor != "os10" && vendor != "panos" {
 		if vendor == "eos" || vendor == "" && !strings.Contains(rest, "/") {
@@ -69,6 +80,11 @@ func (s *sink) portName(name string) string {
 	}
 	return name
 }
+
+// dellPort is OS10's name of a port, which nobody else writes so.
+var dellPort = piece.Compile(`^ethernet\d{1,2}/\d+/\d+(?::\d+)?$`)
+
+var dellNumber = piece.Compile(`^\d{1,2}/\d+/\d+(?::\d+)?$`)
 
 var channelName = piece.Compile(`^(?i:po|port-channel|portchannel|ae|lag|trk|bagg|ragg|bridge-aggregation|route-aggregation|eth-trunk|be|bundle-ether|bond|ch|agg)-?\s?\d+$`)
 
@@ -87,6 +103,7 @@ type member struct{ name, flag, bundled string }
 // that carry traffic.
 func (s *sink) members(channel string, all []member, l piece.Line) {
 	var names []string
+	seen := make(map[string]bool)
 	up, told := 0, false
 	for _, m := range all {
 		subject := "port " + m.name
@@ -101,9 +118,10 @@ func (s *sink) members(channel string, all []member, l piece.Line) {
 		if m.bundled == "yes" {
 			up++
 		}
-		if !slices.Contains(names, m.name) {
+		if !seen[m.name] && len(names) < mostMembers {
 			names = append(names, m.name)
 		}
+		seen[m.name] = true
 	}
 	if len(names) > 0 {
 		s.Set("channel "+channel, "members", strings.Join(names, " "), l)
@@ -113,19 +131,28 @@ func (s *sink) members(channel string, all []member, l piece.Line) {
 	}
 }
 
+// mostMembers is how many members of a channel are listed: a switch allows a few dozen.
+const mostMembers = 256
+
 // join adds a port to a channel's list, where each port names its channel.
 func (s *sink) join(channel, port string, l piece.Line) {
 	s.Set("port "+port, "channel", channel, l)
 	now, _ := s.Host.Get("channel "+channel, "members")
 	names := strings.Fields(now.Text)
-	if slices.Contains(names, port) {
+	if slices.Contains(names, port) || len(names) >= mostMembers {
 		return
 	}
-	h := s.Host.Facts["channel "+channel]
-	if len(names) > 0 && h != nil { // one list that grows, not a history of lists
-		h["members"] = h["members"][:len(h["members"])-1]
+	s.setOnly("channel "+channel, "members", strings.Join(append(names, port), " "), l)
+}
+
+// setOnly sets a fact that has no history: a list that grows, a count.
+func (s *sink) setOnly(subject, key, value string, l piece.Line) {
+	facts := s.Host.Facts[subject]
+	if facts == nil {
+		facts = make(map[string][]piece.Value)
+		s.Host.Facts[subject] = facts
 	}
-	s.Set("channel "+channel, "members", strings.Join(append(names, port), " "), l)
+	facts[key] = []piece.Value{{Text: value, Source: l.Source()}}
 }
 
 // protocolWord is a channel's protocol by the word that is printed.

@@ -21,7 +21,7 @@ var channelRow = piece.Compile(`^\s*(?:\d+\s+)?((?i:Po|port-channel|PortChannel)
 
 var channelHead = piece.Compile(`^\s*(?:Flags:?$|Flags:\s+D - [Dd]own|Group\s+Port-(?:channel|Channel)?\s+.*Protocol|Port-Channel\s+Protocol\s+Ports|Flags: A - active, I - inactive|[A-Za-z+] - (?:bundled in Po|In Use|Individual|In-Sync|LACP Active|Fallback enabled)|Number of channel(?:s|-groups) in use:|No\.\s+Team Dev\s+Protocol)`)
 
-var channelLegend = piece.Compile(`^(?:Flags:?|Flags:\s+.*|Channel|\(?[\w+*^/-]{1,6}\)? - \S.*|[-=+ |]+|Number of (?:channel|aggregator).*|Group .*|Port-Channel\s.*|No\..*|.*[-=]{10,})$`)
+var channelLegend = piece.Compile(`^(?:Flags:?|Flags:\s+.*|Channel|\(?[\w+*^/-]{1,7}\)?\s+-\s+\S.*|[-=+ |]+|Number of (?:channel|aggregator).*|Group .*|Port-Channel\s.*|No\..*|.*[-=]{10,})$`)
 
 var memberToken = piece.Compile(`^([A-Za-z][A-Za-z-]*\d[\d/.:]*|\d+(?:[/:]\d+)+)\(([\w+*^-]*)\)\*?$`)
 
@@ -138,6 +138,9 @@ func (s *sink) memberRow(text string) (all []member, ok bool) {
 // bundledBy is what a port's flags say: IOS and NX-OS have one letter or a word, EOS
 // several letters and a sign.
 func bundledBy(flags, vendor string) string {
+	if word, ok := portStates[flags]; ok && len(flags) > 1 { // IOS-XE's words
+		return word
+	}
 	switch {
 	case flags == "bndl", vendor == "sonic" && strings.HasPrefix(flags, "S"):
 		return "yes"
@@ -223,6 +226,7 @@ func readLACPTable(s *sink, lines []piece.Line) int {
 			s.Set(port, side+"_state", lacpState(m[6], eosStates), l)
 			s.SetIf(port, side+"_mac", piece.MacText(m[4]), l)
 			s.SetIf(port, side+"_key", piece.NumberText(m[7]), l)
+			s.SetIf(port, side+"_port", piece.NumberText(m[5]), l)
 			s.Set(port, "bundled", map[bool]string{true: "yes", false: "no"}[word == "bundled"], l)
 			s.Set(port, "flag", m[2], l)
 			return true
@@ -243,6 +247,7 @@ func readLACPTable(s *sink, lines []piece.Line) int {
 			s.Set(port, "flag", f[2], l)
 			s.Set(port, "bundled", portStates[f[2]], l)
 			s.SetIf(port, "actor_key", piece.NumberText(f[len(f)-3]), l)
+			s.SetIf(port, "actor_port", piece.NumberText(f[len(f)-2]), l)
 			s.SetIf(port, "actor_state", piece.NumberText(f[len(f)-1]), l)
 		case "detail":
 			s.ofSwitch("", l)
@@ -315,7 +320,10 @@ func readLoadBalance(s *sink, lines []piece.Line) int {
 			}
 		case strings.HasPrefix(text, "Port Channel Load-Balancing"):
 			s.ofSwitch("nxos", l)
-			perModule = perModule || strings.Contains(text, "all modules")
+			if strings.Contains(text, "all modules") {
+				perModule = true
+				set("load_balance_scope", "module", l)
+			}
 		case strings.HasPrefix(text, "port-channel load-balance "):
 			s.ofSwitch("", l)
 			set("load_balance", strings.TrimPrefix(text, "port-channel load-balance "), l)
@@ -400,6 +408,7 @@ var detailOthers = piece.Compile(`^(?:Port-channel|Port index|Port state|Flags:|
 
 func readChannelDetail(s *sink, lines []piece.Line) int {
 	channel, port := "", commandPort(s.Segment.Command)
+	group := "" // of a listing, where its channel is not named yet
 	var all []member
 	flush := func(l piece.Line) {
 		if channel != "" && len(all) > 0 {
@@ -425,6 +434,10 @@ func readChannelDetail(s *sink, lines []piece.Line) int {
 			flush(l)
 			s.ofSwitch("nxos", l)
 			channel = s.portName(text)
+		case key == "Group" && piece.Digits.MatchString(value):
+			flush(l)
+			s.ofSwitch("", l)
+			channel, port, group = "", "", "Po"+value
 		case key == "Port-channel" && strings.HasPrefix(value, "Po"):
 			flush(l)
 			s.ofSwitch("ios", l)
@@ -464,6 +477,10 @@ func readChannelDetail(s *sink, lines []piece.Line) int {
 			p := s.portName(m[1])
 			all = append(all, member{name: p, flag: m[3], bundled: map[bool]string{true: "yes", false: "no"}[m[3] == "up"]})
 			s.Set("port "+p, "mode", m[2], l)
+		case key == "Minimum Links" && group != "":
+			s.SetIf("channel "+group, "min_links", piece.NumberText(value), l)
+		case strings.HasPrefix(key, "Protocol") && channel == "" && group != "" && port == "":
+			s.SetIf("channel "+group, "protocol", protocolWord(value), l)
 		case strings.HasPrefix(key, "Protocol") && channel != "":
 			s.SetIf("channel "+channel, "protocol", protocolWord(strings.Trim(strings.TrimPrefix(text, "Protocol"), " =:")), l)
 		case lacpRow(f) == "neighbor" || lacpRow(f) == "internal":

@@ -12,12 +12,15 @@ var ProcurveTrunks = piece.Reader{
 	Kind:     "show trunks",
 	Commands: []string{"show", "sh"},
 	Starts: func(line string) bool {
-		return strings.Contains(line, "Load Balancing Method") || strings.Contains(line, "Trk") && (procurveTrunk.MatchString(line) || procurveLACP.MatchString(line)) || procurveHead.MatchString(line)
+		return strings.Contains(line, "Load Balancing Method") || strings.Contains(line, "Trk") && (procurveTrunk.MatchString(line) || procurveLACP.MatchString(line)) || procurveHead.MatchString(line) || lacpTitle.MatchString(line)
 	},
 	Read: reading(readProcurveTrunks),
 }
 
 var procurveHead = piece.Compile(`^\s*(?:Port\s+\|?\s*Name\s+Type\s+\|\s+Group|Port\s+Enabled\s+Group\s+Status\s+Partner|PORT\s+LACP\s+TRUNK\s+PORT\s+LACP|LACP\s+Trunk\s+Port\s+LACP)`)
+
+// lacpTitle is the title of show lacp, in the middle of a line.
+var lacpTitle = piece.Compile(`^\s{10,}LACP\s*$`)
 
 var procurveTrunk = piece.Compile(`^\s*([A-Z]?\d[\d/]*)\s+(?:\|\s*)?(?:(.*?)\s+)?((?:\d[\d/]*)?\d*[\w/.+-]*?)?\s*\|\s*(Trk\d+)\s+(LACP|Trunk|dt-LACP|dt-Trunk|FEC)\b`)
 
@@ -167,6 +170,18 @@ var AoscxPort = piece.Reader{
 				s.channelPorts(subject, value, l)
 			case ok && key == "Speed":
 				s.SetIf(subject, "speed", piece.Mbits(value), l)
+			case ok && key == "VLAN Mode":
+				s.SetIf(subject, "switchport", map[bool]string{true: "trunk", false: "access"}[strings.HasPrefix(value, "native")], l)
+			case ok && key == "Native VLAN":
+				s.SetIf(subject, "native_vlan", piece.NumberText(value), l)
+			case ok && key == "Access VLAN":
+				s.SetIf(subject, "access_vlan", piece.NumberText(value), l)
+			case ok && key == "Allowed VLAN List":
+				s.vlanList(subject, strings.ToLower(value), l)
+			case strings.HasPrefix(text, "Admin state is "):
+				s.Set(subject, "admin", strings.Fields(text)[3], l)
+			case strings.HasPrefix(text, "Full-duplex"), strings.HasPrefix(text, "Half-duplex"):
+				s.Set(subject, "duplex", strings.ToLower(text[:4]), l)
 			case f[0] == "MTU" && len(f) > 1:
 				s.SetIf(subject, "mtu", piece.NumberText(f[1]), l)
 			case f[0] == "Speed" && len(f) > 2:
@@ -179,8 +194,10 @@ var AoscxPort = piece.Reader{
 						s.Set(subject, way+name, m[1], l)
 					}
 				}
-			case len(f) >= 5 && f[0] == "Mbits" && f[1] == "/" || len(f) == 4 && (strings.HasPrefix(f[0], "CRC") || f[0] == "Dropped" || f[0] == "Errors" || f[0] == "Bytes"):
+			case len(f) >= 5 && f[0] == "Mbits" && f[1] == "/" || len(f) == 4 && aoscxCounts[f[0]] != "":
 				s.aoscxTable(subject, f, l)
+			case len(f) == 5 && f[0] == "Pause" && f[1] == "Frames":
+				s.aoscxTable(subject, f[1:], l)
 			}
 			return strings.HasPrefix(l.Text, " ") || ok || len(f) >= 4
 		})
@@ -198,12 +215,15 @@ func (s *sink) aoscxTable(subject string, f []string, l piece.Line) {
 		s.SetIf(subject, "seen_tx_bps", piece.Bps(f[4], "M"), l)
 		return
 	}
-	name := map[string]string{"CRC": "crc", "CRC/FCS": "crc", "Dropped": "dropped", "Errors": "errors", "Bytes": "bytes"}[f[0]]
-	if piece.Digits.MatchString(f[1]) && piece.Digits.MatchString(f[2]) {
-		s.Set(subject, "rx_"+name, f[1], l)
-		s.Set(subject, "tx_"+name, f[2], l)
+	for i, way := range []string{"rx_", "tx_"} {
+		if piece.Digits.MatchString(f[i+1]) {
+			s.Set(subject, way+aoscxCounts[f[0]], f[i+1], l)
+		}
 	}
 }
+
+// aoscxCounts are rows of the newer form, "n/a" where a way has none.
+var aoscxCounts = map[string]string{"CRC": "crc", "CRC/FCS": "crc", "Dropped": "dropped", "Errors": "errors", "Bytes": "bytes", "Packets": "packets", "Runts": "runts", "Giants": "giants", "Frames": "pause"}
 
 // ComwareLACP reads `display link-aggregation verbose`, `member-port` and `summary`.
 var ComwareLACP = piece.Reader{
@@ -231,6 +251,7 @@ var comwareBits = map[rune]int{'A': 1, 'B': 2, 'C': 4, 'D': 8, 'E': 16, 'F': 32,
 
 func readComware(s *sink, lines []piece.Line) int {
 	channel, port, side := "", "", "actor"
+	partnerFirst := false // the partner's index stands before its priority
 	var all []member
 	var last piece.Line
 	flush := func() {
@@ -278,8 +299,10 @@ func readComware(s *sink, lines []piece.Line) int {
 			}
 		case key == "Oper-Key" && port != "":
 			s.SetIf("port "+port, side+"_key", piece.NumberText(value), l)
-		case key == "Port Number" && port != "" && side == "partner":
-			s.SetIf("port "+port, "partner_port", piece.NumberText(value), l)
+		case key == "Port Number" && port != "":
+			s.SetIf("port "+port, side+"_port", piece.NumberText(value), l)
+		case (key == "Received LACP Packets" || key == "Sent LACP Packets") && port != "":
+			s.SetIf("port "+port, map[bool]string{true: "rx_lacp", false: "tx_lacp"}[key[0] == 'R'], piece.NumberText(strings.Fields(value + " -")[0]), l)
 		case ok && (key == "Port Priority" || key == "Port Number"):
 		case comwareSum.MatchString(text):
 			m := comwareSum.FindStringSubmatch(text)
@@ -295,6 +318,7 @@ func readComware(s *sink, lines []piece.Line) int {
 			last = l
 			all = append(all, member{name, m[3], map[string]string{"S": "yes", "U": "no", "I": "individual"}[m[3]]})
 			s.Set("port "+name, "actor_key", m[6], l)
+			s.SetIf("port "+name, "actor_port", m[5], l)
 			if strings.HasSuffix(text, "}") {
 				s.Set("port "+name, "actor_state", lacpState(m[7], comwareBits), l)
 			}
@@ -304,7 +328,11 @@ func readComware(s *sink, lines []piece.Line) int {
 		case comwareRemote.MatchString(text):
 			m := comwareRemote.FindStringSubmatch(text)
 			s.comwarePartner(m[1], m[4], m[5], m[6], l)
+			s.SetIf("port "+s.portName(m[1]), "partner_port", map[bool]string{true: m[2], false: m[3]}[partnerFirst], l)
 		default:
+			if strings.HasPrefix(text, "Actor ") {
+				partnerFirst = strings.HasPrefix(strings.TrimSpace(strings.TrimPrefix(text, "Actor ")), "Partner")
+			}
 			return comwareLegend.MatchString(text)
 		}
 		return true
@@ -325,7 +353,7 @@ var HuaweiTrunk = piece.Reader{
 	Kind:     "display eth-trunk",
 	Commands: []string{"display", "dis"},
 	Starts: func(line string) bool {
-		return strings.HasPrefix(line, "Eth-Trunk") && huaweiHead.MatchString(line) || strings.HasPrefix(strings.TrimSpace(line), "WorkingMode:")
+		return strings.HasPrefix(line, "Eth-Trunk") && huaweiHead.MatchString(line) || strings.HasPrefix(line, "Info: No valid trunk in the system") || strings.HasPrefix(strings.TrimSpace(line), "WorkingMode:")
 	},
 	Read: reading(readHuawei),
 }
@@ -338,7 +366,7 @@ var huaweiPartner = piece.Compile(`^((?:\d+)?[A-Z][A-Za-z]*\d+(?:/\d+)+)\s+(\d+)
 
 var huaweiNormal = piece.Compile(`^((?:\d+)?[A-Z][A-Za-z]*\d+(?:/\d+)+)\s+(Up|Down)\s+\d+$`)
 
-var huaweiWords = piece.Compile(`(WorkingMode|Hash arithmetic|Operate status|Operating Status|Number Of Up Ports? In Trunk|Number Of Up Port In Trunk|Least Active-linknumber|Mode): ?(.*?)(?:  |\t|$)`)
+var huaweiWords = piece.Compile(`(WorkingMode|System ID|Hash arithmetic|Operate status|Operating Status|Number Of Up Ports? In Trunk|Number Of Up Port In Trunk|Least Active-linknumber|Mode): ?(.*?)(?:  |\t|$)`)
 
 func readHuawei(s *sink, lines []piece.Line) int {
 	channel := ""
@@ -352,6 +380,9 @@ func readHuawei(s *sink, lines []piece.Line) int {
 	}
 	read := piece.EachLine(lines, func(l piece.Line, text string) bool {
 		s.ofSwitch("huawei", l)
+		if strings.HasPrefix(text, "Info: ") {
+			return true
+		}
 		if m := huaweiHead.FindStringSubmatch(text); m != nil {
 			flush()
 			channel = "Eth-Trunk" + m[1]
@@ -363,6 +394,7 @@ func readHuawei(s *sink, lines []piece.Line) int {
 			all = append(all, member{name, m[2], piece.YesNo[m[2] == "Selected"]})
 			s.SetIf("port "+name, "speed", piece.Mbits(strings.TrimSuffix(m[3], "E")), l)
 			s.Set("port "+name, "actor_key", m[6], l)
+			s.Set("port "+name, "actor_port", m[5], l)
 			s.Set("port "+name, "actor_state", bitState(m[7]), l)
 			return true
 		}
@@ -370,6 +402,7 @@ func readHuawei(s *sink, lines []piece.Line) int {
 			name := s.portName(m[1])
 			s.SetIf("port "+name, "partner_mac", piece.MacText(m[3]), l)
 			s.Set("port "+name, "partner_key", m[6], l)
+			s.Set("port "+name, "partner_port", m[5], l)
 			s.Set("port "+name, "partner_state", bitState(m[7]), l)
 			return true
 		}
@@ -388,6 +421,8 @@ func readHuawei(s *sink, lines []piece.Line) int {
 			switch m[1] {
 			case "WorkingMode", "Mode":
 				s.SetIf("channel "+channel, "protocol", protocolWord(value), l)
+			case "System ID":
+				s.SetIf("channel "+channel, "system_mac", piece.MacText(value), l)
 			case "Hash arithmetic":
 				s.Set("channel "+channel, "hash", strings.TrimPrefix(value, "According to "), l)
 			case "Operate status", "Operating Status":

@@ -26,6 +26,8 @@ var junosMux = piece.Compile(`^\s*(` + junosPort + `)\s+(Current|Expired|Default
 
 var junosInfo = piece.Compile(`^(` + junosPort + `)\s+(Actor|Partner)\s+\d+\s+([0-9a-f:]{17})\s+\d+\s+(\d+)\s+(\d+)`)
 
+var junosStatistics = piece.Compile(`^(` + junosPort + `)\s+(\d+)\s+(\d+)\s+\d+\s+\d+$`)
+
 func readJunosLACP(s *sink, lines []piece.Line) int {
 	channel := ""
 	all := make(map[string][]member)
@@ -71,6 +73,16 @@ func readJunosLACP(s *sink, lines []piece.Line) int {
 			side := strings.ToLower(m[2])
 			s.Set("port "+m[1], side+"_mac", m[3], l)
 			s.Set("port "+m[1], side+"_key", m[5], l)
+			s.Set("port "+m[1], side+"_port", m[4], l)
+			return true
+		}
+		if m := junosStatistics.FindStringSubmatch(text); m != nil {
+			if channel != "" {
+				s.join(channel, m[1], l)
+				s.Set("channel "+channel, "protocol", "lacp", l)
+			}
+			s.Set("port "+m[1], "rx_lacp", m[2], l)
+			s.Set("port "+m[1], "tx_lacp", m[3], l)
 			return true
 		}
 		return strings.HasPrefix(text, "LACP ") || strings.HasPrefix(text, "Role ") || text == "{master:0}" || text == "{master}"
@@ -111,7 +123,9 @@ var junosRate = piece.Compile(`^(Input|Output) rate\s*: (\d+) bps`)
 
 var junosError = piece.Compile(`\b(Errors|Drops|Framing errors|Runts|FIFO errors|Resource errors): (\d+)`)
 
-var junosCount = piece.Compile(`^(Input|Output)\s+(bytes|packets)\s*: +(\d+)`)
+var junosCount = piece.Compile(`^(Input|Output)\s+(bytes|packets)\s*: +(\d+)(?:\s+(\d+) bps)?`)
+
+var junosPause = piece.Compile(`^MAC pause frames\s+(\d+)\s+(\d+)`)
 
 var junosCRC = piece.Compile(`^CRC/Align errors\s+(\d+)\s+(\d+)`)
 
@@ -159,9 +173,19 @@ func readJunosDetail(s *sink, lines []piece.Line) int {
 		}
 		if m := junosCount.FindStringSubmatch(text); m != nil {
 			s.Set(subject, map[string]string{"Input": "rx_", "Output": "tx_"}[m[1]]+m[2], m[3], l)
+			s.SetIf(subject, map[string]string{"Input": "seen_rx_bps", "Output": "seen_tx_bps"}[m[1]], m[4], l)
 		}
 		if m := junosQueue.FindStringSubmatch(text); m != nil && m[2] != "0" {
 			s.Set(subject, map[string]string{"Tail": "tail_drops", "RED": "red_drops", "RL": "policed_drops"}[m[1]], m[2], l)
+		}
+		if m := junosPause.FindStringSubmatch(text); m != nil {
+			s.Set(subject, "rx_pause", m[1], l)
+			s.Set(subject, "tx_pause", m[2], l)
+		}
+		if at := strings.Index(text, "Duplex: "); at >= 0 && strings.Contains(text, "Link-level") {
+			if word := strings.ToLower(strings.TrimPrefix(text[at:], "Duplex: ")); strings.HasPrefix(word, "full") || strings.HasPrefix(word, "half") {
+				s.Set(subject, "duplex", word[:4], l)
+			}
 		}
 		if m := junosCRC.FindStringSubmatch(text); m != nil {
 			s.Set(subject, "rx_crc", m[1], l)
@@ -214,6 +238,18 @@ func (s *sink) junosWords(f []string, l piece.Line) {
 		s.Set("host", "load_balance", strings.Join(f[1:], " "), l)
 		return
 	}
+	if len(f) == 4 && f[0] == "vlans" && f[2] == "vlan-id" {
+		s.SetIf("vlan "+f[1], "id", piece.NumberText(f[3]), l)
+		return
+	}
+	if len(f) == 3 && f[0] == "system" && f[1] == "host-name" {
+		s.SetIf("host", "name", f[2], l)
+		return
+	}
+	if len(f) == 3 && f[0] == "interfaces" && f[2] == "disable" {
+		s.Set(s.portSubject(f[1]), "admin", "down", l)
+		return
+	}
 	if len(f) < 4 || f[0] != "interfaces" {
 		return
 	}
@@ -231,6 +267,16 @@ func (s *sink) junosWords(f []string, l piece.Line) {
 		}
 	case rest[0] == "aggregated-ether-options" && len(rest) >= 3 && rest[1] == "minimum-links":
 		s.SetIf(subject, "min_links", piece.NumberText(rest[2]), l)
+	case rest[0] == "native-vlan-id":
+		s.SetIf(subject, "native_vlan", piece.NumberText(rest[1]), l)
+	case len(rest) >= 6 && rest[0] == "unit" && rest[3] == "ethernet-switching" && (rest[4] == "interface-mode" || rest[4] == "port-mode"):
+		s.Set(subject, "switchport", rest[5], l)
+	case len(rest) >= 7 && rest[0] == "unit" && rest[3] == "ethernet-switching" && rest[4] == "vlan" && rest[5] == "members":
+		for _, w := range rest[6:] {
+			if w = strings.Trim(w, "[]"); w != "" {
+				s.Set(subject, "vlan_members", w, l)
+			}
+		}
 	case rest[0] == "mtu":
 		s.SetIf(subject, "mtu", piece.NumberText(rest[1]), l)
 	case rest[0] == "description":

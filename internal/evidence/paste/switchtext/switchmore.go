@@ -13,7 +13,7 @@ var OtherChannels = piece.Reader{
 	Kind:     "link aggregation",
 	Commands: []string{"show", "sh"},
 	Starts: func(line string) bool {
-		return bundleHead.MatchString(line) || aggregatorHead.MatchString(line) || paloHead.MatchString(line) || brocadeHead.MatchString(line) || nokiaHead.MatchString(line) || os9Row.MatchString(line) || strings.HasPrefix(line, "LAG Mode Status Uptime")
+		return bundleHead.MatchString(line) || aggregatorHead.MatchString(line) || paloHead.MatchString(line) || brocadeHead.MatchString(line) || nokiaHead.MatchString(line) || os9Row.MatchString(line) || strings.HasPrefix(line, "Codes: L - LACP Port-channel") || strings.HasPrefix(line, "LAG Mode Status Uptime")
 	},
 	Read: reading(func(s *sink, lines []piece.Line) int {
 		first := lines[0].Text
@@ -67,9 +67,11 @@ var nokiaPort = piece.Compile(`^(?:(\d+)\(([ed])\)\s+)?((?:\w+-)?[A-Z0-9]+(?:/\w
 
 var nokiaLag = piece.Compile(`^(\d+)\s+(up|down)\s+(up|down)\s+(?:Yes|No)\s+\d+\s+(\d+)`)
 
-var os9Row = piece.Compile(`^\s*(?:(L)\s+)?(\d+)\s+(L[23])\s+(up|down)\s+\S+\s+((?:Te|Gi|Fo|Hu|Tf) \d+/\d+(?:/\d+)?)\s+\((Up|Down)\)\*?`)
+var os9Row = piece.Compile(`^\s*(?:(L)\s+)?(\d+)\s+(L2L3|L[23])\s+(up|down)\s+\S+\s+((?:Te|Gi|Fo|Hu|Tf) \d+/\d+(?:/\d+)?)\s+\((Up|Down)\)\*?`)
 
 var os9More = piece.Compile(`^((?:Te|Gi|Fo|Hu|Tf) \d+/\d+(?:/\d+)?)\s+\((Up|Down)\)\*?$`)
+
+var os9Code = piece.Compile(`^[A-Z] - [A-Z]`)
 
 func readBundles(s *sink, lines []piece.Line) int {
 	channel, port := "", ""
@@ -97,6 +99,7 @@ func readBundles(s *sink, lines []piece.Line) int {
 				s.join(channel, port, l)
 			}
 			if port != "" {
+				s.SetIf("channel "+channel, "protocol", map[bool]string{true: "lacp"}[channel != ""], l)
 				s.Set("port "+port, side+"_state", lacpState(m[3], xrBits), l)
 				s.SetIf("port "+port, side+"_key", piece.NumberText(m[4]), l)
 				s.SetIf("port "+port, side+"_mac", piece.MacText(m[5]), l)
@@ -120,6 +123,12 @@ func readBundles(s *sink, lines []piece.Line) int {
 				s.Set("channel "+channel, "state", strings.ToLower(value), l)
 			case "Load-balancing":
 				s.SetIf("channel "+channel, "load_balance", value, l)
+			case "Minimum active links / bandwidth":
+				s.SetIf("channel "+channel, "min_links", piece.NumberText(strings.Fields(value + " -")[0]), l)
+			case "Hash type":
+				s.SetIf("channel "+channel, "load_balance", value, l)
+			case "MAC address (source)":
+				s.SetIf("channel "+channel, "mac", piece.MacText(strings.Fields(value + " -")[0]), l)
 			case "LACP":
 				s.SetIf("channel "+channel, "protocol", map[bool]string{true: "lacp", false: "static"}[value == "Operational"], l)
 			}
@@ -216,6 +225,7 @@ func readPalo(s *sink, lines []piece.Line) int {
 
 func readBrocade(s *sink, lines []piece.Line) int {
 	channel, operational := "", false
+	var columns []string // ports side by side
 	var all []member
 	var last piece.Line
 	flush := func() {
@@ -239,12 +249,24 @@ func readBrocade(s *sink, lines []piece.Line) int {
 		key, value, ok := strings.Cut(text, ":")
 		value = strings.TrimSpace(value)
 		switch {
+		case operational && channel != "" && strings.HasPrefix(text, "Ports "):
+			columns = strings.Fields(text)[1:]
+		case operational && len(columns) > 0 && (strings.HasPrefix(text, "Link_Status") || strings.HasPrefix(text, "port_state")):
+			f := strings.Fields(text)[1:]
+			for i, p := range columns[:min(len(columns), len(f))] {
+				if strings.HasPrefix(text, "Link_Status") {
+					last = l
+					all = append(all, member{p, f[i], ""})
+				} else if i < len(all) {
+					all[i] = member{p, f[i], piece.YesNo[all[i].flag == "active" && strings.HasPrefix(f[i], "Forward")]}
+				}
+			}
 		case text == "Operational trunks:":
 			flush()
 			operational = true
 		case key == "Trunk ID":
 			flush()
-			channel = "trunk " + value
+			channel, columns = "trunk "+value, nil
 		case key == "Speed" && channel != "":
 			s.SetIf("channel "+channel, "member_speed", piece.Mbits(value), l)
 		case key == "Active Ports" && channel != "":
@@ -295,9 +317,11 @@ func readNokia(s *sink, lines []piece.Line) int {
 			}
 			last = l
 			all[channel] = append(all[channel], member{m[3], m[5], piece.YesNo[m[6] == "up"]})
+			s.Set("port "+m[3], "admin", m[4], l)
 			return true
 		}
 		if m := nokiaLag.FindStringSubmatch(text); m != nil {
+			s.Set("channel lag-"+m[1], "admin", m[2], l)
 			s.Set("channel lag-"+m[1], "state", m[3], l)
 			s.Set("channel lag-"+m[1], "up", m[4], l)
 			return true
@@ -335,7 +359,7 @@ func readOS9(s *sink, lines []piece.Line) int {
 			all = append(all, member{s.portName(m[1]), m[2], piece.YesNo[m[2] == "Up"]})
 			return true
 		}
-		return strings.HasPrefix(text, "LAG ") || strings.HasPrefix(text, "Codes:")
+		return strings.HasPrefix(text, "LAG ") || strings.HasPrefix(text, "Codes:") || os9Code.MatchString(text)
 	})
 	flush()
 	return read
@@ -360,12 +384,22 @@ var SwitchHash = piece.Reader{
 				if f[0] == "Seed" {
 					s.Set("host", "hash_seed", f[1], l)
 				}
+			case hashTable.MatchString(text):
+				where = hashTable.FindStringSubmatch(text)[1]
 			case sonicHash.MatchString(text):
 				m := sonicHash.FindStringSubmatch(text)
 				s.ofSwitch("sonic", l)
 				where = m[1]
 				if where == "LAG" {
 					s.SetIf("host", "load_balance", strings.TrimSpace(m[2]), l)
+				}
+			case where != "" && hashRow.MatchString(text):
+				m := hashRow.FindStringSubmatch(text)
+				s.ofSwitch("sonic", l)
+				if where == "LAG" {
+					now, _ := s.Host.Get("host", "load_balance")
+					s.setOnly("host", "load_balance", strings.TrimSpace(now.Text+" "+m[1]), l)
+					s.SetIf("host", "hash_algorithm", m[2], l)
 				}
 			case lagHash.MatchString(text):
 				m := lagHash.FindStringSubmatch(text)
@@ -384,7 +418,13 @@ var SwitchHash = piece.Reader{
 	}),
 }
 
-var hashHead = piece.Compile(`^\s*(?:stack-unit \d+ Port-Set \d+|EcmpAlgo- \S+ LagAlgo-|lag_hash_config\.\w+\s*=|LAG hashing (?:on|mode|seed|polynomial|is)|\|?\s*(?:Hash\s+Configuration|LAG Hash)\b)`)
+var hashHead = piece.Compile(`^\s*(?:stack-unit \d+ Port-Set \d+|EcmpAlgo- \S+ LagAlgo-|lag_hash_config\.\w+\s*=|LAG hashing (?:on|mode|seed|polynomial|is)|\|?\s*(?:Hash\s+\|?\s*Configuration|LAG Hash)\b|\| (?:ECMP|LAG)\s+\| \+-)`)
+
+// hashTable begins SONiC's table of a hash within the table of all, hashRow is a row
+// of it: a field, and in the first row the algorithm.
+var hashTable = piece.Compile(`^\| (ECMP|LAG)\s+\| \+-`)
+
+var hashRow = piece.Compile(`^\|\s+\| \| ([A-Z][A-Z0-9_]+)\s+\| ([A-Z0-9_]*)\s*\|`)
 
 var dellAlgo = piece.Compile(`LagAlgo- (\S+)`)
 

@@ -25,6 +25,14 @@ var portHead = piece.Compile(`^\s*((?:[A-HJ-Za-z]|I[a-mo-z])[\w-]*? ?\d[\d/.:]*|
 
 var portMTU = piece.Compile(`MTU (\d+) bytes.*?(?:BW (\d+) [Kk]bit)?`)
 
+var portAdmin = piece.Compile(`^admin state is (up|down)\b`)
+
+var portPart = piece.Compile(`^Port is part of Port-channel (\d+)`)
+
+var lineSpeed = piece.Compile(`^LineSpeed (\d+(?:G|M)?)(?: Mbit|,|$)`)
+
+var dellRate = piece.Compile(`^(Input|Output) ([\d.]+) Mbits/sec`)
+
 var portBW = piece.Compile(`BW (\d+) [Kk]bit`)
 
 var portRate = piece.Compile(`(?:^|, )\s*(?:\d+ (?:minute|second|min|sec)s? )?(input|output) rate:? ([\d.]+) ?([KkMG]?)(?:bits/sec|bps|its/sec|bits/second|bit/s)`)
@@ -38,11 +46,11 @@ var portWords = map[string]string{"input errors": "rx_errors", "input error": "r
 	"ignored": "rx_ignored", "giants": "rx_giants", "runts": "rx_runts", "output errors": "tx_errors", "output error": "tx_errors", "collisions": "collisions",
 	"collision": "collisions", "input discard": "rx_dropped", "output discard": "drops", "output discards": "drops", "input discards": "rx_dropped",
 	"interface resets": "resets", "packets input": "rx_packets", "packets output": "tx_packets", "input packets": "rx_packets", "output packets": "tx_packets",
-	"pause input": "rx_pause", "pause output": "tx_pause", "Rx pause": "rx_pause", "Tx pause": "tx_pause", "lost carrier": "lost_carrier",
+	"pause input": "rx_pause", "pause output": "tx_pause", "PAUSE input": "rx_pause", "PAUSE output": "tx_pause", "Rx pause": "rx_pause", "Tx pause": "tx_pause", "lost carrier": "lost_carrier",
 	"unknown protocol drops": "unknown_protocol_drops", "jumbo packets": "rx_jumbo", "CRC/FCS": "rx_crc", "late collision": "late_collisions",
 	"packets": "", "output drops": "drops"}
 
-var portLine = piece.Compile(`^(?:Hardware|Description|MTU|BW|DLY|reliability|Encapsulation|Keepalive|[Ff]ull|[Hh]alf|[Aa]uto|[Ii]nput|[Oo]utput|ARP|Last|Queueing|Total|Queue|Conversations|Reserved|Available|\d+ (?:minute|second|packets|runts|input|output|lost|unknown|babbles|interface|watchdog|unicast|jumbo|giants|dribble|bad|link|underruns|multicast|broadcast|storm)|\d[\d.]* |Received|RX$|TX$|Dedicated|Belongs|admin state|Port mode|Beacon|Auto|Switchport|EtherType|EEE|Load-Interval|Rate mode|Loopback|Up \d|Down|Up Time|Members in|No\. of members|Active members|Fallback|Ethernet\d|Ethernet MTU|Internet address|IP MTU|Interface|Bandwidth|Carrier|Clear|Time since|media type|Member|Rx$|Tx$|Vlan|Configured|Minimum|Partner|Pluggable|Interface index|LineSpeed|Flowcontrol|Rate info|Current address|Queuing|Throttles|Link |Port:|Tags|Address|Port is|PHY|Physical|  )`)
+var portLine = piece.Compile(`^(?:Hardware|Port is part|Description|MTU|BW|DLY|reliability|Encapsulation|Keepalive|[Ff]ull|[Hh]alf|[Aa]uto|[Ii]nput|[Oo]utput|ARP|Last|Queueing|Total|Queue|Conversations|Reserved|Available|\d+ (?:minute|second|packets|runts|input|output|lost|unknown|babbles|interface|watchdog|unicast|jumbo|giants|dribble|bad|link|underruns|multicast|broadcast|storm)|\d[\d.]* |Received|RX$|TX$|Dedicated|Belongs|admin state|Port mode|Beacon|Auto|Switchport|EtherType|EEE|Load-Interval|Rate mode|Loopback|Up \d|Down|Up Time|Members in|No\. of members|Active members|Fallback|Ethernet\d|Ethernet MTU|Internet address|IP MTU|Interface|Bandwidth|Carrier|Clear|Time since|media type|Member|Rx$|Tx$|Vlan|Configured|Minimum|Partner|Pluggable|Interface index|LineSpeed|Flowcontrol|Rate [Ii]nfo|FEC |Mode of|DHCP|IPv6|IPv4|Unique|Virtual|Current address|Queuing|Throttles|Link |Port:|Tags|Address|Port is|PHY|Physical|  )`)
 
 func readPortDetail(s *sink, lines []piece.Line) int {
 	subject, way := "", ""
@@ -63,8 +71,11 @@ func readPortDetail(s *sink, lines []piece.Line) int {
 			s.ofSwitch("", l)
 			subject = "port "
 		}
-		if text == "RX" || text == "TX" || text == "Rx" || text == "Tx" {
-			way = strings.ToLower(text) + "_"
+		switch text {
+		case "RX", "Rx", "Input Statistics:", "Input statistics:":
+			way = "rx_"
+		case "TX", "Tx", "Output Statistics:", "Output statistics:":
+			way = "tx_"
 		}
 		if portLine.MatchString(text) || portRate.MatchString(text) {
 			unknown = 0
@@ -106,6 +117,22 @@ func (s *sink) portFacts(subject, way, text string, l piece.Line) {
 		s.SetIf(subject, "description", strings.TrimSpace(rest), l)
 		return
 	}
+	if rest, ok := strings.CutPrefix(text, "Port mode is "); ok && (rest == "trunk" || rest == "access") {
+		s.Set(subject, "switchport", rest, l)
+	}
+	if m := portAdmin.FindStringSubmatch(text); m != nil {
+		s.Set(subject, "admin", m[1], l)
+	}
+	if m := portPart.FindStringSubmatch(text); m != nil {
+		s.Set(subject, "channel", "Po"+m[1], l)
+	}
+	if m := lineSpeed.FindStringSubmatch(text); m != nil {
+		s.SetIf(subject, "speed", piece.Mbits(m[1]), l)
+	}
+	if m := dellRate.FindStringSubmatch(text); m != nil {
+		s.SetIf(subject, map[string]string{"Input": "seen_rx_bps", "Output": "seen_tx_bps"}[m[1]], piece.Bps(m[2], "M"), l)
+		return
+	}
 	if m := portMTU.FindStringSubmatch(text); m != nil {
 		s.Set(subject, "mtu", m[1], l)
 	}
@@ -140,14 +167,18 @@ func (s *sink) portFacts(subject, way, text string, l piece.Line) {
 		s.SetIf(subject, "drops", piece.NumberText(strings.Fields(text[at+len("output drops: "):] + " -")[0]), l)
 	}
 	for _, m := range portCount.FindAllStringSubmatch(text, -1) {
-		if key := portWords[strings.TrimSpace(m[2])]; key != "" && (way == "" || !strings.HasPrefix(key, "rx_jumbo") || way == "rx_") {
+		name := strings.TrimSpace(m[2])
+		if name == "discarded" && way != "" { // Dell
+			name = map[string]string{"rx_": "input discard", "tx_": "output discard"}[way]
+		}
+		if key := portWords[name]; key != "" && (way == "" || !strings.HasPrefix(key, "rx_jumbo") || way == "rx_") {
 			s.Set(subject, key, m[1], l)
 		}
 	}
 	s.portBytes(subject, way, text, l)
 }
 
-var portBytes = piece.Compile(`packets (input|output), (\d+) bytes|(input|output) packets\s+(\d+) bytes|(\d+) packets?, (\d+) bytes`)
+var portBytes = piece.Compile(`packets (input|output), (\d+) bytes|(input|output) packets\s+(\d+) bytes|(\d+) packets?, (\d+) (?:bytes|octets)`)
 
 func (s *sink) portBytes(subject, way, text string, l piece.Line) {
 	m := portBytes.FindStringSubmatch(text)
@@ -159,6 +190,9 @@ func (s *sink) portBytes(subject, way, text string, l piece.Line) {
 		s.Set(subject, "rx_bytes", m[2]+m[4], l)
 	case m[1]+m[3] == "output":
 		s.Set(subject, "tx_bytes", m[2]+m[4], l)
+	case way != "":
+		s.Set(subject, way+"packets", m[5], l)
+		s.Set(subject, way+"bytes", m[6], l)
 	}
 }
 

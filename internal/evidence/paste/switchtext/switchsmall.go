@@ -13,10 +13,18 @@ var RouterBond = piece.Reader{
 	Kind:     "RouterOS bonding",
 	Commands: []string{"interface"},
 	Starts: func(line string) bool {
-		return strings.Contains(line, "/interface bonding") || strings.Contains(line, "/interface/bonding") || strings.Contains(line, "slaves=") && strings.Contains(line, "mode=") || routerMonitor.MatchString(line) || routerFlags.MatchString(line)
+		return strings.HasPrefix(line, "# ") && routerExport.MatchString(line) || strings.Contains(line, "/interface bonding") || strings.Contains(line, "/interface/bonding") || strings.Contains(line, "slaves=") && strings.Contains(line, "mode=") || routerMonitor.MatchString(line) || routerFlags.MatchString(line)
+	},
+	Owns: func(s piece.Segment, line string) bool {
+		return routerAsked.MatchString(s.Command) && routerStatus.MatchString(line)
 	},
 	Read: reading(readRouterBond),
 }
+
+// routerStatus is a line of a monitor that only its command explains.
+var routerStatus = piece.Compile(`^\s*(?:mode|lacp-(?:partner-)?system-priority|lacp-(?:user-)?(?:partner-)?key): `)
+
+var routerExport = piece.Compile(`^# (?:\S+ \S+ by RouterOS [\d.]+|software id = |model = |serial number = )`)
 
 var routerAsked = piece.Compile(`^/?interface[ /]bonding[ /]monitor(?: numbers=)? ?"?([\w.-]+)`)
 
@@ -54,7 +62,7 @@ func readRouterBond(s *sink, lines []piece.Line) int {
 			rows++
 			return true
 		}
-		if routerFlags.MatchString(text) {
+		if routerFlags.MatchString(text) || bond != "" && routerStatus.MatchString(text) {
 			return true
 		}
 		if !routerRow.MatchString(text) && !routerLine.MatchString(text) && !(bond != "" && routerPairs.MatchString(text)) {
@@ -289,6 +297,7 @@ var LinuxSwitch = piece.Reader{
 				s.SetIf(subject, "speed", piece.Mbits(m[2]), l)
 				s.SetIf(subject, "mtu", m[3], l)
 				s.Set(subject, "state", m[5], l)
+				s.Set(subject, "admin", m[6], l)
 				if strings.HasPrefix(m[4], "PortChannel") {
 					s.join(m[4], m[1], l)
 				}

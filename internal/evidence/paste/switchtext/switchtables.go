@@ -1,6 +1,10 @@
 package switchtext
 
 import (
+	"maps"
+	"net/netip"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
@@ -127,16 +131,19 @@ var LLDPTable = piece.Reader{
 	Read:     reading(readLLDPTable),
 }
 
-var lldpHead = piece.Compile(`(?i)^\s*(?:(?:System c|C)apability (?:codes?|legend):|Device ID\s+Local Intf|Port\s+Neighbor Device ID|Local Interface\s+Parent Interface\s+Chassis Id|LocalPort\s+\||LOCAL-PORT\s+CHASSIS-ID|System Name\s+Local Interface\s+Chassis ID|Local Intf\s+Neighbor Dev|LocalPort\s+RemoteDevice|Last table change time|\s*Port\s+Device ID\s+Port ID\s+System Name|Chassis ID : \*|Device-ID\s+Local Intrfce)`)
+var lldpHead = piece.Compile(`(?i)^\s*(?:(?:System c|C)apability (?:codes?|legend):?\s*|Device ID\s+Local Intf|Port\s+Neighbor Device ID|Local Interface\s+Parent Interface\s+Chassis Id|LocalPort\s+\||LOCAL-PORT\s+CHASSIS-ID|System Name\s+Local Interface\s+Chassis ID|Local Intf\s+Neighbor Dev|LocalPort\s+RemoteDevice|LLDP Remote Devices? (?:Information|Summary) ?$|Lcl Port\s+Chassis ID|Port\s+Chassis ID\s+Port ID\s+TTL|Neighbor\s+Neighbor\s+Neighbor|LocalPort\s+Speed\s+Mode|Loc PortID\s|Last table change time|\s*Port\s+Device ID\s+Port ID\s+System Name|Chassis ID : \*|Device-ID\s+Local Intrfce)`)
 
-var lldpLegend = piece.Compile(`^(?:.* -- -- |\([A-Z]\) |[A-Z] - |Total |Number of table|Last table|Capability|Chassis ID : \*|Local Interface|-{2,}|\{master)`)
+var lldpLegend = piece.Compile(`^(?:.* -- -- |\([A-Z]\) |[A-Za-z] - |LLDP Remote Devices? (?:Information|Summary)|Local ?$|Neighbor\s+Neighbor|NOTE: |Total |Number of table|Last table|Capability|Chassis ID : \*|Local Interface|-{2,}|\{master)`)
 
 // lldpColumns are the titles of columns as what they are.
 var lldpColumns = []struct{ title, key string }{
+	{"Loc PortID", "local"}, {"Rem Host Name", "name"}, {"Rem Port Id", "remote"}, {"Rem Chassis Id", "chassis"}, {"ChassisId", "chassis"}, {"PortId", "remote"}, {"SysName", "name"},
+	{"Lcl Port", "local"}, {"Port Description", "description"}, {"RemID", "id"}, {"Age", "age"},
+	{"Holdtme", "hold"}, {"Speed", "speed"}, {"Mode", "mode"},
 	{"Neighbor Device ID", "name"}, {"Neighbor Port ID", "remote"}, {"Parent Interface", "parent"}, {"Local Interface", "local"}, {"Local Intf", "local"}, {"Local Intrfce", "local"}, {"Hold-time", "hold"},
 	{"Hldtme", "hold"}, {"Capability", "capability"}, {"Capabilities", "capability"}, {"Chassis Id", "chassis"}, {"Chassis ID", "chassis"}, {"Port info", "remote"}, {"System Name", "name"}, {"Device ID", "name"}, {"Device-ID", "name"}, {"Platform", "platform"},
-	{"Port ID", "remote"}, {"Port-ID", "remote"}, {"RemotePortID", "remote"}, {"RemoteDevice", "name"}, {"RemotePortDescr", "description"}, {"LocalPort", "local"}, {"Neighbor Dev", "name"}, {"Neighbor Intf", "remote"}, {"Exptime(s)", "hold"},
-	{"LOCAL-PORT", "local"}, {"CHASSIS-ID", "chassis"}, {"PORT-ID", "remote"}, {"SYS-NAME", "name"}, {"Port", "local"}, {"TTL", "hold"}, {"Expiration", "hold"},
+	{"Port ID", "remote"}, {"Port-ID", "remote"}, {"RemotePortID", "remote"}, {"RemoteDevice", "name"}, {"RemotePortDescr", "description"}, {"PortDescr", "description"}, {"RemoteHost", "name"}, {"RemotePort", "remote"}, {"LocalPort", "local"}, {"Neighbor Dev", "name"}, {"Neighbor Intf", "remote"}, {"Exptime(s)", "hold"},
+	{"LOCAL-PORT", "local"}, {"CHASSIS-ID", "chassis"}, {"PORT-ID", "remote"}, {"PORT-DESC", "description"}, {"SYS-NAME", "name"}, {"Port", "local"}, {"Interface", "local"}, {"TTL", "hold"}, {"Expiration", "hold"},
 }
 
 // column is one column of a table: where its title begins.
@@ -192,12 +199,12 @@ func readLLDPTable(s *sink, lines []piece.Line) int {
 		if columns == nil && piece.Late(l, lines) {
 			return false
 		}
-		if lldpLegend.MatchString(text) || strings.Trim(text, "-+| ") == "" {
+		if lldpLegend.MatchString(text) || strings.Trim(text, "-+=| ") == "" || columns != nil && lldpLocal.MatchString(text) {
 			alignRule(columns, l.Text)
 			return true
 		}
 		if columns == nil {
-			return strings.Contains(text, " - ") && strings.Contains(text, ";")
+			return strings.Contains(text, " - ") && strings.Contains(text, ";") || lldpHead.MatchString(text)
 		}
 		if next := s.lldpRow(columns, l); next != nil {
 			flush()
@@ -329,12 +336,51 @@ func (s *sink) neighbour(local, name, remote, chassis string, l piece.Line) {
 	if local == "" {
 		return
 	}
-	subject := "port " + s.portName(local)
-	if !strings.HasPrefix(name, "[") && !strings.HasPrefix(name, "-") {
-		s.SetIf(subject, "neighbour", strings.Trim(name, `"`), l)
+	heard := s.heard(local, l)
+	chassis = joinedMAC(chassis)
+	if at := strings.IndexByte(name, '('); at > 0 && serialNumber.MatchString(name[at:]) { // NX-OS has it behind the name
+		name = name[:at]
 	}
-	s.SetIf(subject, "neighbour_port", strings.Trim(remote, `"`), l)
-	s.SetIf(subject, "neighbour_mac", piece.MacText(chassis), l)
+	if !strings.HasPrefix(name, "[") && !strings.HasPrefix(name, "-") {
+		heard("neighbour", strings.Trim(name, `"`))
+	}
+	heard("neighbour_port", joinedMAC(strings.Trim(remote, `"`)))
+	heard("neighbour_mac", piece.MacText(chassis))
+	if piece.MacText(chassis) == "" {
+		heard("neighbour_chassis", readable(chassis))
+	}
+}
+
+var serialNumber = piece.Compile(`^\([A-Z0-9]{8,}\)$`)
+
+var spacedMAC = piece.Compile(`^[0-9a-fA-F]{2}(?: [0-9a-fA-F]{2}){5}$`)
+
+// joinedMAC is an address that AOS-S prints with blanks in it as others do.
+func joinedMAC(s string) string {
+	if s = strings.TrimSpace(s); spacedMAC.MatchString(s) {
+		return strings.ReplaceAll(strings.ToLower(s), " ", ":")
+	}
+	return s
+}
+
+// heard begins one more neighbour of a port, and returns what sets its facts: the
+// port's newest, and those of a neighbour of its own ("lldp PORT N").
+func (s *sink) heard(local string, l piece.Line) func(key, value string) {
+	local = s.portName(local)
+	n, _ := s.Host.Get("port "+local, "neighbours")
+	count := strconv.Itoa(max(piece.Atoi(n.Text), 0) + 1)
+	told := false
+	return func(key, value string) {
+		if value == "" || value == "-" || value == "--" {
+			return
+		}
+		if !told {
+			told = true
+			s.setOnly("port "+local, "neighbours", count, l)
+		}
+		s.Set("port "+local, key, value, l)
+		s.Set("lldp "+local+" "+count, key, value, l)
+	}
 }
 
 // LLDPDetail reads neighbours as paragraphs: which port, then who is there.
@@ -342,13 +388,13 @@ var LLDPDetail = piece.Reader{
 	Kind:     "LLDP neighbours",
 	Commands: []string{"show", "sh", "display", "dis", "lldpctl", "lldpcli"},
 	Starts: func(line string) bool {
-		return lldpPort(strings.TrimSpace(line)) != "" || strings.HasPrefix(line, "Chassis id: ") || strings.HasPrefix(line, "LLDP neighbors:")
+		return lldpPort(strings.TrimSpace(line)) != "" || strings.HasPrefix(line, "Chassis id: ") || strings.Contains(line, "LLDP") && lldpTitle.MatchString(line) || strings.Contains(line, " has 0 neighbo") || strings.HasPrefix(line, "Local information:") || strings.HasPrefix(line, "Local Information:")
 	},
 	Read: reading(readLLDPDetail),
 }
 
 var lldpStarts = []piece.Pattern{
-	piece.Compile(`^Local (?:Intf|Interface|Port id|interface|port)\s*: ?([\w/.:-]+)$`),
+	piece.Compile(`^Local (?:Intf|Interface|Port id|interface|port|Port)\s*: ?([\w/.:-]+)$`),
 	piece.Compile(`^Local (port[\d.]+):$`),
 	piece.Compile(`^Interface (\S+) detected [1-9]\d* LLDP neighbou?rs`),
 	piece.Compile(`^([A-Z][\w-]*\d(?:/\d+)+) has [1-9]\d* neighbou?r`),
@@ -357,6 +403,11 @@ var lldpStarts = []piece.Pattern{
 	piece.Compile(`^Interface:\s+(\S+), via: (?:LLDP|CDP)`),
 	piece.Compile(`^LLDP Neighbor Information.*[Pp]ort (\S+)`),
 }
+
+var lldpTitle = piece.Compile(`^\s*(?:LLDP neighbors:|LLDP Neighbor Information:? ?$|LLDP Remote Device Information Detail|LLDP Detailed Neighbor Information:)`)
+
+// lldpKnown are words that no description begins with.
+var lldpKnown = piece.Compile(`^(?:Time remaining|System [Cc]apabilities|Enabled [Cc]apabilities|Management|Vlan ID|Port |-)`)
 
 var lldpPair = piece.Compile(`^(?:[-+] ?)?([A-Za-z][\w /()-]*?)\s*(?:: ?|\.{3,} ?| {2,}| - not adv)(.*)$`)
 
@@ -392,6 +443,8 @@ func lldpVendor(text string) string {
 
 func readLLDPDetail(s *sink, lines []piece.Line) int {
 	port := ""
+	heard := func(string, string) {}
+	waits := ""
 	host := false                   // lldpctl of a host
 	seen := make(map[string]string) // of this neighbour
 	return piece.EachLine(lines, func(l piece.Line, text string) bool {
@@ -403,8 +456,9 @@ func readLLDPDetail(s *sink, lines []piece.Line) int {
 			if !strings.HasPrefix(text, "Local Port id") { // NX-OS names it after the neighbour's
 				seen = make(map[string]string)
 			}
-			for key, value := range seen {
-				s.lldpFact(host, port, key, value, l)
+			heard = s.lldpFacts(host, port, l)
+			for _, key := range slices.Sorted(maps.Keys(seen)) {
+				heard(key, seen[key])
 			}
 			return true
 		}
@@ -413,48 +467,108 @@ func readLLDPDetail(s *sink, lines []piece.Line) int {
 				return
 			}
 			if seen[key] = value; port != "" {
-				s.lldpFact(host, port, key, value, l)
+				heard(key, value)
 			}
 		}
-		if strings.Trim(text, "-") == "" || text == "LLDP neighbors:" {
+		another := func() {
+			if seen = make(map[string]string); port != "" {
+				heard = s.lldpFacts(host, port, l)
+			}
+		}
+		if strings.Trim(text, "-=") == "" || lldpTitle.MatchString(text) || strings.Contains(text, " has 0 neighbo") {
 			return true
 		}
+		if strings.EqualFold(text, "Local information:") { // PAN-OS: who hears, then who is heard
+			port, seen = "", make(map[string]string)
+			return true
+		}
+		if lldpHead.MatchString(l.Text) && len(lldpTitles(l.Text)) >= 3 { // a table follows
+			return false
+		}
 		m := lldpPair.FindStringSubmatch(text)
+		if waits == "system description" && !lldpKnown.MatchString(text) {
+			m = nil
+		}
 		if m != nil && !s.OthersLine("LLDP neighbours", l) {
-			key, value := strings.ToLower(strings.TrimSpace(m[1])), strings.Trim(strings.TrimSpace(m[2]), `"`)
+			key, value := strings.ToLower(strings.Trim(m[1], " .")), strings.Trim(strings.TrimSpace(m[2]), `"`)
+			waits = ""
+			if value == "" && (key == "system description" || strings.HasPrefix(key, "management address")) {
+				waits = key // it stands in the next line
+			}
 			switch key {
 			case "neighbor index", "index":
-				seen = make(map[string]string)
+				another()
 			case "system name", "neighbor chassis-name", "sysname", "system name tlv":
 				set("neighbour", value)
 			case "port id", "neighbor port-id", "portid", "port id (mac address)", "port id (interface name)":
-				set("neighbour_port", strings.TrimPrefix(strings.TrimPrefix(value, "ifname "), "mac "))
+				set("neighbour_port", joinedMAC(strings.TrimPrefix(strings.TrimPrefix(value, "ifname "), "mac ")))
 			case "port description", "neighbor port-desc", "portdescr":
 				set("neighbour_description", value)
 			case "chassis id", "neighbor chassis-id", "chassisid", "chassis id (mac address)":
 				if len(seen) > 0 && seen["neighbour_mac"] != "" && strings.HasPrefix(text, "Chassis id:") {
 					seen, port = make(map[string]string), ""
 				}
-				set("neighbour_mac", piece.MacText(strings.TrimPrefix(value, "mac ")))
+				chassis := joinedMAC(strings.TrimPrefix(value, "mac "))
+				if set("neighbour_mac", piece.MacText(chassis)); piece.MacText(chassis) == "" {
+					set("neighbour_chassis", readable(chassis))
+				}
+			case "system description", "system descr", "neighbor system-desc", "sysdescr", "neighbor chassis-description":
+				if value != "" {
+					set("neighbour_text", value)
+				}
+			case "management address", "management addresses", "mgmtip", "management address value", "management address (ipv4)", "management address (ipv6)", "neighbor management-address", "ip address", "ip", "address":
+				if a, err := netip.ParseAddr(strings.TrimSuffix(strings.Fields(value + " -")[0], ",")); err == nil {
+					if seen["neighbour_address"] = a.String(); port != "" { // there may be several
+						heard("neighbour_address", a.String())
+					}
+				}
+			case "vlan id", "port vlan id", "port vlan id(pvid)", "pvid", "vlan-id":
+				set("neighbour_vlan", piece.NumberText(strings.Fields(value + " -")[0]))
 			case "maximum frame size", "ieee802.3 maximum frame size", "mfs":
 				set("neighbour_frame", piece.NumberText(strings.Fields(value + " -")[0]))
 			}
 			return true
 		}
-		if strings.HasPrefix(text, "Neighbor ") { // EOS: another one of this port
-			seen = make(map[string]string)
+		if waits == "system description" {
+			set("neighbour_text", text)
 		}
-		return (port != "" || len(seen) > 0) && !s.OthersLine("LLDP neighbours", l)
+		waits = ""
+		if strings.HasPrefix(text, "Neighbor ") { // EOS: another one of this port
+			another()
+		}
+		return (port != "" || len(seen) > 0) && !s.OthersLine("LLDP neighbours", l) || strings.HasPrefix(text, "Index ")
 	})
 }
 
-func (s *sink) lldpFact(host bool, port, key, value string, l piece.Line) {
-	if port == "" || value == "" || strings.HasPrefix(value, "[") || strings.HasPrefix(value, "ertised") {
-		return
-	}
+// lldpFacts begins one more neighbour, and returns what sets its facts: of a host's
+// link, or of a switch's port.
+func (s *sink) lldpFacts(host bool, port string, l piece.Line) func(key, value string) {
 	if host {
-		s.Set("link "+port, key, value, l)
-		return
+		return func(key, value string) { s.lldpFact("link "+port, key, value, l) }
 	}
-	s.SetIf("port "+s.portName(port), key, value, l)
+	heard := s.heard(port, l)
+	return func(key, value string) {
+		if advertised(value) {
+			heard(key, value)
+		}
+	}
+}
+
+func (s *sink) lldpFact(subject, key, value string, l piece.Line) {
+	if advertised(value) {
+		s.Set(subject, key, value, l)
+	}
+}
+
+// readable is an identifier as it is; "" of one that was made unreadable.
+func readable(id string) string {
+	if strings.Trim(strings.ToLower(id), "x*.:-") == "" && !strings.HasPrefix(id, ":") {
+		return ""
+	}
+	return id
+}
+
+// advertised reports a value that the neighbour sent: outputs say otherwise in words.
+func advertised(value string) bool {
+	return value != "" && !strings.HasPrefix(value, "[") && !strings.HasPrefix(value, "ertised") && !strings.HasPrefix(value, "not advertised")
 }

@@ -1,0 +1,134 @@
+package paste
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/linerate/linerate/internal/evidence/paste/piece"
+	"github.com/linerate/linerate/internal/evidence/switchstate"
+)
+
+// told are the sentences of a state, one for each thing that was read.
+func told(sw switchstate.Switch) (out []string) {
+	say := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
+	if sw.Vendor != "" {
+		say("vendor %s", sw.Vendor)
+	}
+	if sw.Name != "" {
+		say("name %s", sw.Name)
+	}
+	if sw.System.String() != "" {
+		say("system %s", sw.System)
+	}
+	if sw.MTU > 0 {
+		say("mtu %d", sw.MTU)
+	}
+	if sw.Hash.Words+sw.Hash.Algorithm != "" {
+		say("hash %s (layer %d, %s)", strings.TrimSpace(sw.Hash.Words+" "+sw.Hash.Algorithm), sw.Hash.Highest+1, sw.Hash.Scope)
+	}
+	for _, c := range sw.Channels {
+		line := "channel " + c.Name
+		for _, w := range []string{string(c.Protocol), c.Activity, c.Rate} {
+			if w != "" {
+				line += " " + w
+			}
+		}
+		if c.MinLinks > 0 {
+			line += fmt.Sprintf(" min %d", c.MinLinks)
+		}
+		if c.Hash.Words != "" {
+			line += " hash " + c.Hash.Words
+		}
+		if c.PairID != "" {
+			line += " pair " + c.PairID
+		}
+		for _, m := range c.Members {
+			line += " " + m.Port
+			if m.State != "" {
+				line += "=" + string(m.State)
+			}
+		}
+		out = append(out, line)
+		out = append(out, portTold(c.Port)...)
+		for _, m := range c.Members {
+			for side, l := range map[string]switchstate.LACPPort{"actor": m.Actor, "partner": m.Partner} {
+				if l != (switchstate.LACPPort{}) {
+					say("%s of %s: %s", side, m.Port, strings.Join(strings.Fields(fmt.Sprintf("%s %s %s key %d port %d state %d", l.Activity, l.Rate, l.System, l.Key, l.Port, l.State)), " "))
+				}
+			}
+		}
+	}
+	for _, p := range sw.Ports {
+		out = append(out, portTold(p)...)
+	}
+	if sw.Answer != "" {
+		say("answer %s", sw.Answer)
+	}
+	for _, n := range sw.Neighbors {
+		say("at %s: %s", n.Link, strings.Join(strings.Fields(n.SystemName+" port "+n.Port+" chassis "+n.Chassis), " "))
+	}
+	if sw.Pair.Kind+sw.Pair.Peer+sw.Pair.State != "" {
+		say("pair %s", strings.Join(strings.Fields(sw.Pair.Kind+" peer "+sw.Pair.Peer+" state "+sw.Pair.State), " "))
+	}
+	return out
+}
+
+func portTold(p switchstate.Port) (out []string) {
+	say := func(what string, v any) {
+		if s := fmt.Sprint(v); s != "" && s != "0" && s != "0 bit/s" {
+			out = append(out, fmt.Sprintf("%s %s %s", p.Name, what, s))
+		}
+	}
+	say("admin", p.Admin)
+	say("oper", p.Oper)
+	say("reason", p.Reason)
+	say("speed", p.Speed)
+	say("duplex", p.Duplex)
+	say("mtu", p.MTU)
+	say("description", p.Description)
+	say("mode", p.VLANs.Mode)
+	say("access", p.VLANs.Access)
+	say("native", p.VLANs.Native)
+	say("vlans", p.VLANs.Allowed)
+	say("in", p.In)
+	say("out", p.Out)
+	for _, c := range slices.Sorted(maps.Keys(p.Counters)) {
+		if n := p.Counters[c]; n > 0 {
+			out = append(out, fmt.Sprintf("%s %s %d", p.Name, c, n))
+		}
+	}
+	return out
+}
+
+// TestSwitchStates reads texts of each platform: what is wanted must be said, nothing
+// may be left unread, and what must not be said is behind "not ".
+func TestSwitchStates(t *testing.T) {
+	for _, tc := range slices.Concat(ciscoStates, otherStates, moreStates, neighbourStates, portStates) {
+		t.Run(tc.name, func(t *testing.T) {
+			c := Parse([]piece.Text{{Bytes: []byte(tc.text)}})
+			for _, n := range c.NotRead {
+				t.Errorf("not read: %v: %q", n.Source, lineOf([]byte(tc.text), n.From))
+			}
+			got := told(stateOf(&c))
+			for _, want := range strings.Split(strings.TrimSpace(tc.want), "\n") {
+				want = strings.TrimSpace(want)
+				if not, ok := strings.CutPrefix(want, "not "); ok {
+					if slices.Contains(got, not) {
+						t.Errorf("said: %s", not)
+					}
+				} else if !slices.Contains(got, want) {
+					t.Errorf("not said: %s", want)
+				}
+			}
+			if t.Failed() {
+				t.Log(strings.Join(got, "\n"))
+			}
+		})
+	}
+}
+
+// stateCase is a text of a switch, and sentences of its state.
+type stateCase struct{ name, text, want string }
