@@ -44,7 +44,7 @@ func TestFieldFiles(t *testing.T) {
 		{"nm-bond-primary-by-mac", render.FormatKeyfile, []string{"primary: bond0s0"}, nil, nil},
 		{"ifcfg-fail-over-mac-1", render.FormatIfcfg, []string{"fail-over-mac-policy: active"}, nil, nil},
 		{"ifcfg-modprobe-bond", render.FormatIfcfg, []string{"bonds:", "192.0.2.1/24"}, nil, nil},
-		{"ifcfg-team", render.FormatIfcfg, []string{"eth1"}, []string{"team0"}, []string{"DEVICETYPE", "TEAM_MASTER"}},
+		{"ifcfg-team", render.FormatIfcfg, []string{"eth1", "team0", "mode: 802.3ad", "layer2+3"}, nil, []string{"tx_hash"}},
 		{"netplan-activation-off", render.FormatNetplan, []string{"activation-mode: "}, nil, nil},
 		{"netplan-bad-values", render.FormatNetplan, []string{"eth0"}, []string{"wut", "sometimes", "300.400"},
 			[]string{"accept-ra", "wakeonlan", "transmit-checksum-offload", "activation-mode", "nameservers"}},
@@ -104,6 +104,9 @@ func TestFieldFiles(t *testing.T) {
 func TestReadAnywhere(t *testing.T) {
 	in := input(t, "testdata/settings/fabric.yaml", "a")
 	for _, format := range Readable() {
+		if !slices.Contains(All(), format) {
+			continue // one that is read only
+		}
 		files := byPath(mustRender(t, format, in).Files)
 		here, err := Read(format, files)
 		if err != nil {

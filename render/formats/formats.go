@@ -22,13 +22,15 @@ import (
 	"github.com/linerate/linerate/render/networkd"
 	"github.com/linerate/linerate/render/nmstate"
 	"github.com/linerate/linerate/render/sysctl"
+	"github.com/linerate/linerate/render/teamd"
 	"github.com/linerate/linerate/render/truenas"
 )
 
 // format is a row of the one list of formats.
 type format struct {
-	name  render.Format
-	doc   string // what it is, for help texts
+	name render.Format
+	doc  string // what it is, for help texts
+	// write is nil for a format that is read only.
 	write func(render.Input) (render.Output, error)
 	reading
 }
@@ -77,6 +79,9 @@ func list() []format {
 		{render.FormatTrueNAS, "TrueNAS: the middleware's calls for CORE and SCALE, and the menu", truenas.Write, reading{}},
 		{render.FormatAIX, "AIX EtherChannel: mkdev and chdev lines with their rollback", aix.Write, reading{}},
 		{render.FormatSysctl, "sysctl.d file with a reason for each key", sysctl.Write, reading{}},
+		{render.FormatTeamd, "teamd's JSON, as the kernel bond that takes the team's place", nil, reading{
+			teamd.Read, []string{teamd.Dir}, "", func(base, text string) bool { return !isYAML(base, text) && teamd.Is(text) }, teamd.Dir + "standard-input.conf",
+		}},
 	}
 }
 
@@ -93,7 +98,9 @@ func find(name render.Format) (format, bool) {
 func All() []render.Format {
 	all := make([]render.Format, 0, len(list()))
 	for _, f := range list() {
-		all = append(all, f.name)
+		if f.write != nil {
+			all = append(all, f.name)
+		}
 	}
 	return all
 }
@@ -111,10 +118,10 @@ func Doc(name render.Format) string {
 // that its files cannot hold.
 func Write(name render.Format, in render.Input) (render.Output, error) {
 	f, known := find(name)
-	if !known {
+	if !known || f.write == nil {
 		var names []string
-		for _, f := range list() {
-			names = append(names, string(f.name))
+		for _, name := range All() {
+			names = append(names, string(name))
 		}
 		return render.Output{}, fmt.Errorf("%w %q: want one of %s", render.ErrFormat, name, strings.Join(names, ", "))
 	}
