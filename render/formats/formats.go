@@ -22,6 +22,7 @@ import (
 	"github.com/linerate/linerate/render/networkd"
 	"github.com/linerate/linerate/render/nmstate"
 	"github.com/linerate/linerate/render/sysctl"
+	"github.com/linerate/linerate/render/talos"
 	"github.com/linerate/linerate/render/teamd"
 	"github.com/linerate/linerate/render/truenas"
 )
@@ -53,7 +54,7 @@ func list() []format {
 	return []format{
 		{render.FormatNetplan, "netplan YAML (Ubuntu; /etc/netplan)", netplan.Write, reading{
 			netplan.Read, append(netplan.Dirs(), networkd.Dirs()...), networkd.Dir,
-			func(base, text string) bool { return isYAML(base, text) && !nmstate.Is(text) }, "/etc/netplan/standard-input.yaml",
+			func(base, text string) bool { return isYAML(base, text) && !nmstate.Is(text) && !talos.Is(text) }, "/etc/netplan/standard-input.yaml",
 		}},
 		{render.FormatNetworkd, "systemd-networkd .netdev, .network and .link files", networkd.Write, reading{
 			networkd.Read, networkd.Dirs(), networkd.Dir,
@@ -79,6 +80,9 @@ func list() []format {
 		{render.FormatTrueNAS, "TrueNAS: the middleware's calls for CORE and SCALE, and the menu", truenas.Write, reading{}},
 		{render.FormatAIX, "AIX EtherChannel: mkdev and chdev lines with their rollback", aix.Write, reading{}},
 		{render.FormatSysctl, "sysctl.d file with a reason for each key", sysctl.Write, reading{}},
+		{render.FormatTalos, "Talos' machine configuration: machine.network, LinkConfig, BondConfig, ...", nil, reading{
+			talos.Read, nil, "", func(base, text string) bool { return isYAML(base, text) && talos.Is(text) }, "machine.yaml",
+		}},
 		{render.FormatTeamd, "teamd's JSON, as the kernel bond that takes the team's place", nil, reading{
 			teamd.Read, []string{teamd.Dir}, "", func(base, text string) bool { return !isYAML(base, text) && teamd.Is(text) }, teamd.Dir + "standard-input.conf",
 		}},
