@@ -52,6 +52,9 @@ func (b *builder) checkGone(l netstate.Link) {
 // checkKind refuses to turn a link into another.
 func (b *builder) checkKind(have, want netstate.Link) {
 	switch {
+	case want.Bond != nil && have.Kind == kindTeam:
+		b.problem(want.Name, "it is a team of teamd's, and no plan touches one: stop teamd first ("+
+			"`systemctl disable --now teamd@%[1]s`, or `nmcli con down` and delete of its connection), from a console or over another link, and plan then", want.Name)
 	case want.Bond != nil && have.Bond == nil:
 		b.problem(want.Name, "a link of that name is there, and it is no bond")
 	case want.VLAN != nil && have.VLAN == nil:
@@ -141,6 +144,9 @@ func (b *builder) checkPort(bond, port netstate.Link) {
 	if m, ok := b.observed.Link(port.Master); ok && !b.absent(m.Name) {
 		other, _ := b.want.Link(m.Name)
 		switch {
+		case m.Kind == kindTeam && m.Name == bond.Name: // said of the team itself
+		case m.Kind == kindTeam:
+			b.problem(what, "%s is a port of %s, a team of teamd's: stop teamd first", port.Name, m.Name)
 		case m.Bond == nil:
 			b.problem(what, "%s is a port of %s: take it out there first", port.Name, m.Name)
 		case other.Bond == nil || other.Bond.Ports == nil:
