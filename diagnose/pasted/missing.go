@@ -76,10 +76,15 @@ func missing(v *scene.View) []scene.Missing {
 		out = append(out, scene.Missing{Command: "cat /proc/net/bonding/*", Host: first, Why: "the mode, the hash policy and which ports carry are not here (as root: the LACP partner too)"})
 	}
 	for _, b := range v.Bonds {
-		if _, runs := b.Host.Get("link "+b.Name, "mode"); b.Mode != "" && !runs {
+		_, runs := b.Host.Get("link "+b.Name, "mode")
+		if scene.Word(b.Host, b.Name, "kind") == "team" {
+			if _, runs = b.Host.Get("link "+b.Name, "runner"); !runs {
+				out = append(out, scene.Missing{Command: "teamdctl " + b.Name + " state", Host: b.Host.Name, Why: "only the configuration is here: which ports carry, and the LACP state"})
+			}
+		} else if b.Mode != "" && !runs {
 			out = append(out, scene.Missing{Command: "cat /proc/net/bonding/" + b.Name, Host: b.Host.Name, Why: "only the configuration is here: whether it runs so, which ports carry, and the LACP state"})
 		}
-		if b.Mode == "" {
+		if b.Mode == "" && scene.Word(b.Host, b.Name, "kind") != "team" {
 			out = append(out, scene.Missing{Command: "cat /proc/net/bonding/" + b.Name, Host: b.Host.Name, Why: "the top is cut: mode and hash policy are not here"})
 		}
 		if _, _, ok := b.Carried("tx"); !ok {

@@ -1,7 +1,6 @@
 package channels
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -303,29 +302,6 @@ func some(b scene.Bond, key string, is func(int) bool) bool {
 		n, _, ok := scene.Number(b.Host, "link "+p.Name, key)
 		return ok && is(int(n))
 	})
-}
-
-// teamPorts: a port of a team whose LACP is not current or not selected.
-func teamPorts(v *scene.View) {
-	for _, h := range v.Hosts {
-		for _, name := range h.Subjects("link") {
-			state := scene.Word(h, name, "lacp_state")
-			x, ok := h.Get("link "+name, "selected")
-			if !ok || x.Text != "no" || scene.Word(h, name, "carrier") == "no" {
-				continue
-			}
-			team := scene.Word(h, name, "master")
-			summary := fmt.Sprintf("Port %s of %s is not selected: its LACP is %s, so that it carries nothing and one port carries all.", name, cmp.Or(team, "the team"), cmp.Or(state, "not up"))
-			remedy := fmt.Sprintf("Make both ends agree on LACP: active on the switch's port of %s, in the same group.", name)
-			evidence := []record.Evidence{scene.Saw(name, "selected: no, state: "+cmp.Or(state, "?"), x.Source)}
-			if fast, ok := h.Get("link "+team, "lacp_rate"); ok && fast.Text == "fast" && (state == "expired" || state == "defaulted") {
-				summary = fmt.Sprintf("Port %s of %s is not selected: its LACP state is %s. The team asks for the fast rate (a frame each second, timeout 3 s), and a switch that sends at its slow rate of 30 s lets it expire.", name, cmp.Or(team, "the team"), state)
-				remedy = fmt.Sprintf("Set the same LACP rate at both ends: the short timeout on the switch's port of %s, or `fast_rate: false` for the team.", name)
-				evidence = append(evidence, scene.Saw("LACP rate of "+team, "fast", fast.Source))
-			}
-			v.Add(record.LACPDown, 0.85, h, team+" port "+name, summary, remedy, evidence...)
-		}
-	}
 }
 
 // useCarrier: a bond that asks drivers for the link's state by ioctl instead of
