@@ -144,6 +144,10 @@ func (r *reader) oldBond(name string, n *yamldoc.Node) {
 			}
 		case "deviceSelectors":
 			for i, item := range node.Items(p.Value) {
+				if i == mostPorts {
+					r.miss(item, name+".deviceSelectors", "more than "+strconv.Itoa(mostPorts)+" selectors: left out")
+					break
+				}
 				if port := r.selected(item, fmt.Sprintf("%s.deviceSelectors[%d]", name, i)); port != "" {
 					r.port(name, port, item)
 				}

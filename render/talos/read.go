@@ -11,6 +11,7 @@ import (
 	"net/netip"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/linerate/linerate/fabric/yamldoc"
@@ -324,13 +325,21 @@ func (r *reader) mac(d, n *yamldoc.Node, key string) {
 	node.Put(d, "macaddress", at(n, m.String(), true))
 }
 
+// mostPorts bounds the work that a file can ask for; real bonds have few.
+const mostPorts = 256
+
 func (r *reader) port(master, port string, n *yamldoc.Node) {
 	if !readback.LinkName(port) || port == master {
 		r.miss(n, master+".links", "is no interface's name")
 		return
 	}
+	list := r.Device(master).Get("interfaces")
+	if len(node.Items(list)) >= mostPorts {
+		r.miss(n, master+".links", "more than "+strconv.Itoa(mostPorts)+" ports: left out")
+		return
+	}
 	r.Device(port)
-	if list := r.Device(master).Get("interfaces"); list == nil || !node.Contains(list.Items, node.Plain(port)) {
+	if list == nil || !node.Contains(list.Items, node.Plain(port)) {
 		node.Push(r.Device(master), "interfaces", at(n, port, false))
 	}
 }
