@@ -49,12 +49,17 @@ func (b *builder) checkGone(l netstate.Link) {
 	}
 }
 
+// BeforeBond is what to do before a bond takes the place of a team that teamd makes, in
+// words that can follow a colon.
+func BeforeBond(team string) string {
+	return "stop teamd first (`systemctl disable --now teamd@" + team + "`, or delete its connection with nmcli), from a console or over another link, and plan then"
+}
+
 // checkKind refuses to turn a link into another.
 func (b *builder) checkKind(have, want netstate.Link) {
 	switch {
 	case want.Bond != nil && have.Kind == kindTeam:
-		b.problem(want.Name, "it is a team of teamd's, and no plan touches one: stop teamd first ("+
-			"`systemctl disable --now teamd@%[1]s`, or `nmcli con down` and delete of its connection), from a console or over another link, and plan then", want.Name)
+		b.problem(want.Name, "it is a team of teamd's, and no plan touches one: %s", BeforeBond(want.Name))
 	case want.Bond != nil && have.Bond == nil:
 		b.problem(want.Name, "a link of that name is there, and it is no bond")
 	case want.VLAN != nil && have.VLAN == nil:
