@@ -41,7 +41,10 @@ func Documents(file, text string) ([]*yamldoc.Node, error) {
 			from = i + 1
 		}
 	}
-	return all, part(len(lines))
+	if err := part(len(lines)); err != nil {
+		return nil, err
+	}
+	return all, nil
 }
 
 // lower moves a tree down by a number of lines. What an alias has twice is moved once.
