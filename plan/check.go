@@ -49,9 +49,17 @@ func (b *builder) checkGone(l netstate.Link) {
 	}
 }
 
+// BeforeBond is what to do before a bond takes the place of a team that teamd makes, in
+// words that can follow a colon.
+func BeforeBond(team string) string {
+	return "stop teamd first (`systemctl disable --now teamd@" + team + "`, or delete its connection with nmcli), from a console or over another link, and plan then"
+}
+
 // checkKind refuses to turn a link into another.
 func (b *builder) checkKind(have, want netstate.Link) {
 	switch {
+	case want.Bond != nil && have.Kind == kindTeam:
+		b.problem(want.Name, "it is a team of teamd's, and no plan touches one: %s", BeforeBond(want.Name))
 	case want.Bond != nil && have.Bond == nil:
 		b.problem(want.Name, "a link of that name is there, and it is no bond")
 	case want.VLAN != nil && have.VLAN == nil:
@@ -141,6 +149,9 @@ func (b *builder) checkPort(bond, port netstate.Link) {
 	if m, ok := b.observed.Link(port.Master); ok && !b.absent(m.Name) {
 		other, _ := b.want.Link(m.Name)
 		switch {
+		case m.Kind == kindTeam && m.Name == bond.Name: // said of the team itself
+		case m.Kind == kindTeam:
+			b.problem(what, "%s is a port of %s, a team of teamd's: stop teamd first", port.Name, m.Name)
 		case m.Bond == nil:
 			b.problem(what, "%s is a port of %s: take it out there first", port.Name, m.Name)
 		case other.Bond == nil || other.Bond.Ports == nil:

@@ -9,12 +9,13 @@ import (
 )
 
 // The kinds of link that a plan makes and deletes (IFLA_INFO_KIND), and the
-// one that carries no frames.
+// one that carries no frames; a team is teamd's.
 const (
 	kindBond     = "bond"
 	kindVLAN     = "vlan"
 	kindDummy    = "dummy"
 	kindLoopback = "loopback"
+	kindTeam     = "team"
 )
 
 // MTUs of links as they are made: ether_setup; max_mtu of bond_setup and

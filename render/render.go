@@ -37,6 +37,8 @@ const (
 	FormatTrueNAS  Format = "truenas"
 	FormatAIX      Format = "aix"
 	FormatSysctl   Format = "sysctl"
+	FormatTeamd    Format = "teamd"
+	FormatTalos    Format = "talos"
 )
 
 // ErrFormat is the error for a format that is not in the table.

@@ -91,7 +91,7 @@ func ofKind(v *scene.View) (out []scene.Missing) {
 		}
 		say(host, "lspci -vvv | grep -E '^[0-9a-f]|ACSCtl|LnkSta:'", "as root: ACS on the bridges (SrcValid+) sends what GPU and card exchange through the processor, and a narrow slot limits both")
 		say(host, "NCCL_DEBUG=INFO ... | grep -E 'NET/|GDRDMA'", "whether each channel goes by IB with GPU Direct RDMA (GDRDMA), and by which cards")
-		say(host, "ib_write_bw -q 1, then -q 4; ethtool -S LINK | grep phy", "what one queue pair (QP) and several carry, and by which port of a bond: then NCCL_IB_QPS_PER_CONNECTION")
+		say(host, "ib_write_bw -q 1, then -q 4; ethtool -S LINK | grep phy", "what one queue pair (QP) and several carry, and by which port of a bond")
 	case len(v.Case.Runs) == 0 && logged(v) != nil:
 		h := logged(v)
 		add(h, aboutLog)
@@ -221,10 +221,14 @@ func ofCase(v *scene.View, first *piece.Host) (out []scene.Missing) {
 
 // ofBond are what was not read of a Linux bond.
 func ofBond(b scene.Bond) (out []scene.Missing) {
-	if _, runs := b.Host.Get("link "+b.Name, "mode"); b.Mode != "" && !runs {
+	if scene.Word(b.Host, b.Name, "kind") == "team" {
+		if _, runs := b.Host.Get("link "+b.Name, "runner"); !runs {
+			out = append(out, scene.Missing{Command: "teamdctl " + b.Name + " state", Host: b.Host.Name, Why: "only the configuration is here: which ports carry, and the LACP state"})
+		}
+	} else if _, runs := b.Host.Get("link "+b.Name, "mode"); b.Mode != "" && !runs {
 		out = append(out, scene.Missing{Command: "cat /proc/net/bonding/" + b.Name, Host: b.Host.Name, Why: "only the configuration is here: whether it runs so, which ports carry, and the LACP state"})
 	}
-	if b.Mode == "" {
+	if b.Mode == "" && scene.Word(b.Host, b.Name, "kind") != "team" {
 		out = append(out, scene.Missing{Command: "cat /proc/net/bonding/" + b.Name, Host: b.Host.Name, Why: "the top is cut: mode and hash policy are not here"})
 	}
 	if _, _, ok := b.Carried("tx"); !ok {

@@ -36,7 +36,7 @@ func check(t *testing.T, all []shows) {
 	}
 }
 
-const teamState = `# teamdctl team0 state
+const teamLACP = `# teamdctl team0 state
 setup:
   runner: lacp
 ports:
@@ -60,7 +60,7 @@ runner:
 `
 
 func team(selected, state, fast string) string {
-	return strings.NewReplacer("SELECTED", selected, "STATE", state, "FAST", fast).Replace(teamState)
+	return strings.NewReplacer("SELECTED", selected, "STATE", state, "FAST", fast).Replace(teamLACP)
 }
 
 const roundRobinTeam = `# teamdctl team0 config dump
@@ -74,8 +74,8 @@ eth0             UP             02:00:5e:00:53:01 <BROADCAST,MULTICAST,UP,LOWER_
 eth1             UP             02:00:5e:00:53:01 <BROADCAST,MULTICAST,UP,LOWER_UP>
 `
 
-// TestTeams: ports of a team by what its LACP and its links say.
-func TestTeams(t *testing.T) {
+// TestTeamLACP: ports of a team by what its LACP and its links say.
+func TestTeamLACP(t *testing.T) {
 	const lost = "[  5]   0.00-10.00  sec   991 MBytes   831 Mbits/sec  4511             sender\n"
 	check(t, []shows{
 		{"both current", team("yes", "current", "yes"), Healthy, 0.6, []string{"Nothing is wrong"}, nil},

@@ -112,6 +112,8 @@ const (
 	Iproute2         // ip-link(8)
 	Ifenslave        // interfaces(5) as ifupdown reads it, with the package ifenslave
 	Ifupdown2        // interfaces(5) as ifupdown2 reads it
+	Teamd            // teamd.conf(5): what of a team comes to the option
+	Talos            // Talos' BondConfig
 )
 
 // Saying is how a format says an option.

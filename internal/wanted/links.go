@@ -56,6 +56,9 @@ func (b *builder) raise(name string, d fabric.Device, path []any) {
 func (b *builder) made(l netstate.Link, path []any) bool {
 	have, there := b.want.Link(l.Name)
 	switch {
+	case there && have.Kind == "team" && l.Bond != nil:
+		b.wrong(path, plan.BeforeBond(l.Name), "%s is there already and is a team of teamd's, which no plan touches", l.Name)
+		return false
 	case there && have.Kind != l.Kind:
 		b.wrong(path, "choose another name, or remove what is there", "%s is there already and is %s", l.Name, kindWords(have))
 		return false

@@ -22,13 +22,16 @@ import (
 	"github.com/linerate/linerate/render/networkd"
 	"github.com/linerate/linerate/render/nmstate"
 	"github.com/linerate/linerate/render/sysctl"
+	"github.com/linerate/linerate/render/talos"
+	"github.com/linerate/linerate/render/teamd"
 	"github.com/linerate/linerate/render/truenas"
 )
 
 // format is a row of the one list of formats.
 type format struct {
-	name  render.Format
-	doc   string // what it is, for help texts
+	name render.Format
+	doc  string // what it is, for help texts
+	// write is nil for a format that is read only.
 	write func(render.Input) (render.Output, error)
 	reading
 }
@@ -51,7 +54,7 @@ func list() []format {
 	return []format{
 		{render.FormatNetplan, "netplan YAML (Ubuntu; /etc/netplan)", netplan.Write, reading{
 			netplan.Read, append(netplan.Dirs(), networkd.Dirs()...), networkd.Dir,
-			func(base, text string) bool { return isYAML(base, text) && !nmstate.Is(text) }, "/etc/netplan/standard-input.yaml",
+			func(base, text string) bool { return isYAML(base, text) && !nmstate.Is(text) && !talos.Is(text) }, "/etc/netplan/standard-input.yaml",
 		}},
 		{render.FormatNetworkd, "systemd-networkd .netdev, .network and .link files", networkd.Write, reading{
 			networkd.Read, networkd.Dirs(), networkd.Dir,
@@ -77,6 +80,12 @@ func list() []format {
 		{render.FormatTrueNAS, "TrueNAS: the middleware's calls for CORE and SCALE, and the menu", truenas.Write, reading{}},
 		{render.FormatAIX, "AIX EtherChannel: mkdev and chdev lines with their rollback", aix.Write, reading{}},
 		{render.FormatSysctl, "sysctl.d file with a reason for each key", sysctl.Write, reading{}},
+		{render.FormatTalos, "Talos' machine configuration: machine.network, LinkConfig, BondConfig, ...", nil, reading{
+			talos.Read, nil, "", func(base, text string) bool { return isYAML(base, text) && talos.Is(text) }, "machine.yaml",
+		}},
+		{render.FormatTeamd, "teamd's JSON, as the kernel bond that takes the team's place", nil, reading{
+			teamd.Read, []string{teamd.Dir}, "", func(base, text string) bool { return !isYAML(base, text) && teamd.Is(text) }, teamd.Dir + "standard-input.conf",
+		}},
 	}
 }
 
@@ -93,7 +102,9 @@ func find(name render.Format) (format, bool) {
 func All() []render.Format {
 	all := make([]render.Format, 0, len(list()))
 	for _, f := range list() {
-		all = append(all, f.name)
+		if f.write != nil {
+			all = append(all, f.name)
+		}
 	}
 	return all
 }
@@ -111,10 +122,10 @@ func Doc(name render.Format) string {
 // that its files cannot hold.
 func Write(name render.Format, in render.Input) (render.Output, error) {
 	f, known := find(name)
-	if !known {
+	if !known || f.write == nil {
 		var names []string
-		for _, f := range list() {
-			names = append(names, string(f.name))
+		for _, name := range All() {
+			names = append(names, string(name))
 		}
 		return render.Output{}, fmt.Errorf("%w %q: want one of %s", render.ErrFormat, name, strings.Join(names, ", "))
 	}

@@ -2,6 +2,7 @@ package formats
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -159,4 +160,44 @@ func named(lost ledger.Entry, out render.Output, found render.Found) bool {
 		}
 	}
 	return false
+}
+
+// TestReadOnlyRoundTrip: what is read of formats that nobody writes is a host like any
+// other: each format writes it and reads the same links, bonds and addresses back.
+func TestReadOnlyRoundTrip(t *testing.T) {
+	for name, from := range map[string]render.Format{"teamd": render.FormatTeamd, "ifcfg-team": render.FormatIfcfg, "talos-documents.yaml": render.FormatTalos} {
+		host, _ := readBack(t, from, fieldFiles(t, name))
+		first, err := fabric.Fabric{Hosts: []fabric.Host{host}}.State("a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, to := range []render.Format{render.FormatNetplan, render.FormatNetworkd, render.FormatIfcfg, render.FormatKeyfile, render.FormatIfupdown, render.FormatNmstate} {
+			out, err := Write(to, render.Input{Host: host, State: first})
+			if err != nil {
+				t.Errorf("%s to %s: %v", name, to, err)
+				continue
+			}
+			back, unread := readBack(t, to, byPath(out.Files))
+			again, err := fabric.Fabric{Hosts: []fabric.Host{back}}.State("a")
+			if err != nil || len(unread) > 0 {
+				t.Errorf("%s to %s and back: %v, unread %v", name, to, err, unread)
+			}
+			for _, want := range first.Links {
+				got, _ := again.Link(want.Name)
+				if want.Bond == nil {
+					if want.Addresses == nil {
+						continue // a port, which a format may call by its address
+					}
+					if !slices.Equal(got.Addresses, want.Addresses) || got.MTU != want.MTU {
+						t.Errorf("%s to %s and back: %s is %v MTU %d, want %v MTU %d", name, to, want.Name, got.Addresses, got.MTU, want.Addresses, want.MTU)
+					}
+					continue
+				}
+				if got.Bond == nil || got.Bond.Mode != want.Bond.Mode || got.Bond.HashPolicy != want.Bond.HashPolicy || got.Bond.LACPRate != want.Bond.LACPRate ||
+					got.Bond.Miimon != want.Bond.Miimon || len(got.Bond.Ports) != len(want.Bond.Ports) || !slices.Equal(got.Addresses, want.Addresses) {
+					t.Errorf("%s to %s and back: %s is %+v, want %+v", name, to, want.Name, got.Bond, want.Bond)
+				}
+			}
+		}
+	}
 }

@@ -33,6 +33,7 @@ func Read(files map[string]string) (render.Found, error) {
 	f := readback.New()
 	f.ReadTables(files)
 	masters(f, files)
+	teams := newTeams(f)
 	names := map[string]string{} // interface by file suffix
 	for _, file := range slices.Sorted(maps.Keys(files)) {
 		suffix, ok := strings.CutPrefix(path.Base(file), "ifcfg-")
@@ -45,14 +46,12 @@ func Read(files map[string]string) (render.Found, error) {
 			f.Miss(file, 1, "DEVICE", r.id, "is no interface's name")
 			continue
 		}
-		if strings.EqualFold(r.get("DEVICETYPE"), "team") {
-			r.wrong("DEVICETYPE", "teamd makes this device, not the bonding driver: left out")
-			continue
-		}
 		names[suffix] = r.id
+		teams.read(r)
 		r.read()
 		f.Mark(file, files[file], 1, strings.Count(files[file], "\n")+1)
 	}
+	teams.move(files)
 	for _, file := range slices.Sorted(maps.Keys(files)) {
 		kind, suffix, ok := strings.Cut(path.Base(file), "-")
 		if !ok || !ours(file) || isBackup(suffix) {
@@ -75,7 +74,9 @@ func Read(files map[string]string) (render.Found, error) {
 		}
 		f.Mark(file, files[file], 1, strings.Count(files[file], "\n")+1)
 	}
-	return f.Found()
+	found, err := f.Found()
+	found.Warnings = teams.warnings
+	return found, err
 }
 
 // masters notes the bonds and bridges that ports name: a bond's own file need not
@@ -155,7 +156,7 @@ func (r *reader) read() {
 		r.vlan()
 	case kind == "bridge":
 		r.Kinds[r.id] = "bridges"
-	case kind != "" && kind != "ethernet":
+	case kind != "" && kind != "ethernet" && kind != "team" && kind != "teamport":
 		r.wrong("TYPE", "devices of this type are not read")
 	}
 	d := r.Device(r.id)
@@ -207,9 +208,6 @@ func (r *reader) master() {
 		if said, ok := o.Saying(bondopt.Ifcfg); ok && r.get(said.Name) != "" {
 			node.Put(r.Setting("links", r.id), o.Key, node.Plain(r.get(said.Name)))
 		}
-	}
-	if r.get("TEAM_MASTER") != "" {
-		r.wrong("TEAM_MASTER", "the team that it is a port of is left out")
 	}
 	r.get("SLAVE")
 }

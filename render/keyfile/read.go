@@ -12,6 +12,7 @@ import (
 	"github.com/linerate/linerate/render"
 	"github.com/linerate/linerate/render/node"
 	"github.com/linerate/linerate/render/readback"
+	"github.com/linerate/linerate/render/teamd"
 )
 
 // reader reads one host's connections.
@@ -26,6 +27,9 @@ type reader struct {
 	// costs are the bridge parameters that ports hold.
 	costs []portParameter
 	hops  []weightedHop
+	teams []teamd.Team
+	// teamPorts are the ports of each team, with what teamd is told of them.
+	teamPorts map[string][]teamd.Port
 }
 
 // masterLine is a line that makes an interface a port of a master.
@@ -39,13 +43,13 @@ type portParameter struct{ bridge, parameter, port, value string }
 
 // keySections are netplan's sections by connection type.
 var keySections = map[string]string{
-	"ethernet": "ethernets", "802-3-ethernet": "ethernets", "bond": "bonds", "vlan": "vlans", "bridge": "bridges", "dummy": "dummy-devices",
+	"ethernet": "ethernets", "802-3-ethernet": "ethernets", "bond": "bonds", "team": "bonds", "vlan": "vlans", "bridge": "bridges", "dummy": "dummy-devices",
 }
 
 // Read returns what the files, text by path, say of a host. The error is
 // render.ErrEmpty where they say nothing of a network.
 func Read(files map[string]string) (render.Found, error) {
-	r := &reader{names: map[string]string{}, ports: map[string][]string{}, Host: readback.New()}
+	r := &reader{names: map[string]string{}, ports: map[string][]string{}, teamPorts: map[string][]teamd.Port{}, Host: readback.New()}
 	parsed := map[string]file{}
 	for _, p := range slices.Sorted(maps.Keys(files)) {
 		f, bad := parse(files[p])
@@ -74,9 +78,14 @@ func Read(files map[string]string) (render.Found, error) {
 			r.Miss(p, l.number, "[connection] type", l.value, why)
 		}
 	}
+	r.moveTeams(files)
 	r.placePorts()
 	r.placeHops()
-	return r.Found()
+	found, err := r.Found()
+	for _, t := range r.teams {
+		found.Warnings = append(found.Warnings, teamd.Moved(render.FormatKeyfile, t.Name))
+	}
+	return found, err
 }
 
 // interfaceOf is the interface that a connection is for, or a name for the
@@ -149,12 +158,14 @@ func (r *connectionReader) read(section string) {
 	}
 	r.master()
 	r.link(section)
-	switch section {
-	case "bonds":
+	switch {
+	case r.file.value("connection", "type") == teamType:
+		r.team()
+	case section == "bonds":
 		r.bond()
-	case "vlans":
+	case section == "vlans":
 		r.vlan()
-	case "bridges":
+	case section == "bridges":
 		r.bridge()
 	}
 	r.ethtool()
@@ -195,6 +206,7 @@ func (r *connectionReader) master() {
 	}
 	if name != "" {
 		r.ports[name] = append(r.ports[name], r.name)
+		r.teamPort(name)
 		for _, p := range [...][2]string{{"path-cost", "path-cost"}, {"port-priority", "priority"}} {
 			if l, ok := r.file.find("bridge-port", p[1]); ok {
 				if _, err := strconv.ParseUint(l.value, 10, 31); err == nil {

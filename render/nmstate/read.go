@@ -34,12 +34,12 @@ type reader struct {
 func Read(files map[string]string) (render.Found, error) {
 	r := &reader{Host: readback.New(), left: map[string]bool{}}
 	for _, file := range slices.Sorted(maps.Keys(files)) {
-		for _, text := range documents(files[file]) {
-			tree, err := yamldoc.Parse(file, []byte(text))
-			if err != nil {
-				return render.Found{}, err
-			}
-			r.file = file
+		trees, err := readback.Documents(file, files[file])
+		if err != nil {
+			return render.Found{}, err
+		}
+		r.file = file
+		for _, tree := range trees {
 			r.document(tree)
 		}
 	}
@@ -55,27 +55,6 @@ func Is(text string) bool {
 		}
 	}
 	return false
-}
-
-// documents are the texts of a file between lines of ---, each with the lines before it
-// empty, so that places stay true.
-func documents(text string) []string {
-	var all []string
-	lines := strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
-	from := 0
-	part := func(to int) {
-		if strings.TrimSpace(strings.Join(lines[from:to], "")) != "" {
-			all = append(all, strings.Repeat("\n", from)+strings.Join(lines[from:to], "\n"))
-		}
-	}
-	for i, line := range lines {
-		if strings.TrimRight(line, " \t") == "---" {
-			part(i)
-			from = i + 1
-		}
-	}
-	part(len(lines))
-	return all
 }
 
 // document reads a state, wherever a document of Kubernetes holds it.

@@ -54,7 +54,6 @@ func otherBundles(v *scene.View) {
 				}
 				v.Add(record.SingleLink, sure, h, name+" of "+scene.NameOf(h), fmt.Sprintf(r.summary, name), named(r.remedy, name), evidence...)
 			}
-			teamHash(v, h, name)
 			lagg(v, h, name)
 			interfaceGroup(v, h, name)
 			vSwitch(v, h, name)
@@ -84,35 +83,6 @@ func memberSided(h *piece.Host, bundle string) (record.Evidence, bool) {
 		}
 	}
 	return record.Evidence{}, false
-}
-
-// teamHash: a team whose hash has no ports in it, by its configuration or by default.
-func teamHash(v *scene.View, h *piece.Host, name string) {
-	runner := scene.Word(h, name, "runner")
-	if runner != "loadbalance" && runner != "lacp" {
-		return
-	}
-	x, ok := scene.Fact(h, name, "tx_hash")
-	said := x.Text
-	if !ok {
-		if _, declared := h.Get("config "+name, "runner"); !declared {
-			return
-		}
-		x, _ = scene.Fact(h, name, "runner")
-		said = "eth ipv4 ipv6 (the default: tx_hash is not set)"
-	}
-	if scene.Contains(said, "l4", "tcp", "udp") {
-		return
-	}
-	sure := 0.62
-	evidence := []record.Evidence{scene.Saw("tx_hash of "+name, said, x.Source)}
-	if e, ok := memberSided(h, name); ok {
-		evidence = append(evidence, e)
-		sure = 0.9
-	}
-	v.Add(record.SingleLink, sure, h, name+" of "+scene.NameOf(h),
-		fmt.Sprintf("%s hashes addresses and no ports (tx_hash %s): all between two hosts takes one link.", name, said),
-		fmt.Sprintf(`Add ports to the runner's tx_hash: ["eth", "ip", "l4"] in the configuration of %s, then bring it down and up.`, name), evidence...)
 }
 
 // lagg: FreeBSD's bundle: which fields its hash has, and the other end's.

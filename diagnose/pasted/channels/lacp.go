@@ -1,7 +1,6 @@
 package channels
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -67,8 +66,8 @@ func lacpSilent(v *scene.View) {
 func mixedModes(v *scene.View, b scene.Bond) {
 	e, static := staticChannel(v)
 	x, ok := scene.Fact(b.Host, b.Name, "mode")
-	if !static || !ok {
-		return
+	if _, _, tied := channelOf(v, b); tied || !static || !ok {
+		return // modeMismatch knows which channel it is
 	}
 	for _, s := range v.Switches {
 		for _, name := range s.Subjects("channel") {
@@ -370,44 +369,6 @@ func some(b scene.Bond, key string, is func(int) bool) bool {
 		n, _, ok := scene.Number(b.Host, "link "+p.Name, key)
 		return ok && is(int(n))
 	})
-}
-
-// teamPorts: a port of a team whose LACP is not current or not selected.
-func teamPorts(v *scene.View) {
-	for _, h := range v.Hosts {
-		for _, name := range h.Subjects("link") {
-			state := scene.Word(h, name, "lacp_state")
-			x, ok := h.Get("link "+name, "selected")
-			stale := state == "expired" || state == "defaulted"
-			if !ok || x.Text != "no" && !stale || scene.Word(h, name, "carrier") == "no" {
-				continue
-			}
-			team := scene.Word(h, name, "master")
-			of := cmp.Or(team, "the team")
-			evidence := []record.Evidence{scene.Saw(name, "selected: "+x.Text+", state: "+cmp.Or(state, "?"), x.Source)}
-			summary := fmt.Sprintf("Port %s of %s is not selected: its LACP is %s, so that it carries nothing and one port carries all.", name, of, cmp.Or(state, "not up"))
-			sure := 0.85
-			if x.Text != "no" {
-				summary = fmt.Sprintf("Port %s of %s hears no LACP any more: its state is %s, though it is still selected. What it sends may be lost, for the switch does not take it for a member.", name, of, state)
-				sure = 0.72
-			}
-			remedy := fmt.Sprintf("Make both ends agree on LACP: active on the switch's port of %s, in the same group.", name)
-			if fast, ok := fastRate(h, team); ok && stale {
-				summary += " The team asks for the fast rate (a frame each second, timeout 3 s): a switch that sends at its slow rate of 30 s lets it expire."
-				remedy += " Set the same LACP rate at both ends: the short timeout on the switch's port, or `fast_rate: false` for the team."
-				evidence = append(evidence, fast)
-			}
-			v.Add(record.LACPDown, sure, h, team+" port "+name, summary, remedy, evidence...)
-		}
-	}
-}
-
-// fastRate is the evidence that a team asks for LACP's fast rate.
-func fastRate(h *piece.Host, team string) (record.Evidence, bool) {
-	if x, ok := scene.Fact(h, team, "fast_rate"); ok && (x.Text == "yes" || x.Text == "true") {
-		return scene.Saw("LACP rate of "+team, "fast", x.Source), true
-	}
-	return record.Evidence{}, false
 }
 
 // useCarrier: a bond that asks drivers for the link's state by ioctl instead of

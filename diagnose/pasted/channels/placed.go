@@ -85,6 +85,12 @@ func placed(v *scene.View, b scene.Bond, r piece.Run) {
 		return
 	}
 	one, sure := onOneLink(b, frames)
+	isTeam := scene.Word(b.Host, b.Name, "kind") == "team"
+	if isTeam {
+		if one, sure = "", 0.8; teamOnOne(b, frames) {
+			one = "one port"
+		}
+	}
 	if one == "" {
 		return
 	}
@@ -124,6 +130,14 @@ func placed(v *scene.View, b scene.Bond, r piece.Run) {
 	summary := fmt.Sprintf("The hash puts all %d flows on one link (%s): layer3+4 is set, but the source ports of these flows leave no other.", len(frames), one)
 	if even {
 		summary = fmt.Sprintf("All %d source ports are even, and the hash of this kernel keeps their lowest bit: layer3+4 is set, but every flow takes the same link (%s) and the others stay idle.", len(frames), one)
+	}
+	if isTeam {
+		x, _ := scene.Fact(b.Host, b.Name, "tx_hash")
+		evidence = append(evidence, scene.Saw("tx_hash of "+b.Name, x.Text, x.Source))
+		summary = fmt.Sprintf("teamd's hash puts all %d flows on one port: tx_hash %s is the exclusive or of every byte, and with these source ports it leaves the same remainder.", len(frames), x.Text)
+		if even && b.Count(func(p scene.Port) bool { return !p.Down })%2 == 0 {
+			summary = fmt.Sprintf("All %d source ports are even, as Linux chooses them, and teamd's hash keeps their lowest bit: every flow takes the same port of %s, and the others stay idle.", len(frames), b.Name)
+		}
 	}
 	v.Add(record.HashImbalance, sure, b.Host, fmt.Sprintf("%s of %s", b.Name, scene.NameOf(b.Host)), summary,
 		otherPorts(r)+" The policy is right as it is.", evidence...)

@@ -9,7 +9,7 @@ func Rules() []scene.Rule {
 		noAggregator,
 		blackHole, smallBridge, failoverPaths,
 		otherBundles, evenAdapters,
-		lacpSilent, fecMismatch, lacpSplit, lacpStates, teamPorts, useCarrier,
+		lacpSilent, fecMismatch, lacpSplit, lacpStates, teamPorts, teamWatches, teamHashes, useCarrier,
 		lacpEvents, slowStart, delayedUp, flapping, dimLight,
 		placedFlows,
 		layer2Hash, oneNextHop, roundRobin, switchHash, fewFlows, multipathHash,

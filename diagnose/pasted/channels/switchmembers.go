@@ -103,11 +103,11 @@ func modeMismatch(v *scene.View) {
 		case b.Mode == "802.3ad" && protocol.Text == "static" && !heard:
 			v.Add(record.LACPDown, 0.8, s, where,
 				fmt.Sprintf("%s of %s speaks LACP (802.3ad), and %s of %s is static (mode on): it never sends LACP, so the bond finds no partner and uses one port.", b.Name, scene.NameOf(b.Host), ch, scene.NameOf(s)),
-				fmt.Sprintf("Make %s an LACP channel: take its members out and add them again with `channel-group N mode active` (other makers: LAG type LACP).", ch), evidence...)
+				fmt.Sprintf("Make %s an LACP channel: take its members out and add them again, with %s.", ch, lacpCommand(v)), evidence...)
 		case (b.Mode == "balance-xor" || b.Mode == "balance-rr") && protocol.Text == "lacp" && !bundled:
 			v.Add(record.LACPDown, 0.8, s, where,
 				fmt.Sprintf("%s of %s is a static bond (%s) that never answers LACP, and %s of %s is an LACP channel: the switch suspends its ports, or takes each as a port of its own.", b.Name, scene.NameOf(b.Host), b.Mode, ch, scene.NameOf(s)),
-				fmt.Sprintf("Set %s to 802.3ad, which is the better one of both, or make the switch's channel static (`channel-group N mode on`).", b.Name), evidence...)
+				fmt.Sprintf("Set %s to 802.3ad, which is the better one of both, or make the switch's channel static.", b.Name), evidence...)
 		}
 	}
 }

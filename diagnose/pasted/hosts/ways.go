@@ -334,8 +334,10 @@ func standby(v *scene.View) {
 			continue
 		}
 		x, _ := scene.Fact(b.Host, b.Name, "mode")
+		remedy := strings.TrimSuffix(scene.SetBond(b.Host, b.Name, "mode", "802.3ad"), ".") + " with xmit_hash_policy layer3+4"
 		if kind := scene.Word(b.Host, b.Name, "kind"); kind == "team" {
 			x, _ = scene.Fact(b.Host, b.Name, "runner")
+			remedy = fmt.Sprintf(`in the configuration of %s set the runner to {"name": "lacp", "tx_hash": ["l3", "l4"]} and restart teamd (from a console)`, b.Name)
 		}
 		evidence := []record.Evidence{scene.Saw("mode of "+b.Name, x.Text, x.Source)}
 		sure, carries := 0.5, "one link"
@@ -360,6 +362,6 @@ func standby(v *scene.View) {
 		}
 		v.Add(record.SingleLink, sure, b.Host, fmt.Sprintf("%s of %s (active-backup)", b.Name, scene.NameOf(b.Host)),
 			fmt.Sprintf("Nothing is broken: %s is active-backup: %s carries all, and the others stand by idle until it fails. A single link's rate is what that mode gives by design, and a hash policy means nothing in it.", b.Name, carries),
-			"For the sum of the links: "+strings.TrimSuffix(scene.SetBond(b.Host, b.Name, "mode", "802.3ad"), ".")+" with xmit_hash_policy layer3+4, together with an LACP group at the switch, and several flows; else it is as it should be.", evidence...)
+			"For the sum of the links: "+remedy+", together with an LACP group at the switch, and several flows; else it is as it should be.", evidence...)
 	}
 }

@@ -93,8 +93,15 @@ comments and keys that are not known here stay.
 func formatList() string {
 	var b strings.Builder
 	b.WriteString("Formats:\n")
-	for _, f := range formats.All() {
+	all := formats.All()
+	for _, f := range all {
 		b.WriteString(console.Wrapped(fmt.Sprintf("  %-10s ", f), formats.Doc(f), 80))
+	}
+	b.WriteString("Read only, by --from:\n")
+	for _, f := range formats.Readable() {
+		if !slices.Contains(all, f) {
+			b.WriteString(console.Wrapped(fmt.Sprintf("  %-10s ", f), formats.Doc(f), 80))
+		}
 	}
 	return b.String()
 }

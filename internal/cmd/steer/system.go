@@ -10,6 +10,7 @@ import (
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/cmd/console"
 	"github.com/linerate/linerate/steer"
+	"github.com/linerate/linerate/steer/team"
 )
 
 // Systems whose link aggregation has rules of its own.
@@ -17,18 +18,20 @@ const (
 	systemLinux   = "linux"
 	systemAIX     = "aix"
 	systemFreeBSD = "freebsd"
+	systemTeam    = "team" // Linux, where teamd makes the bundle
 )
 
 // systems is the one table of system words.
-var systems = [...]string{systemLinux, systemAIX, systemFreeBSD}
+var systems = [...]string{systemLinux, systemAIX, systemFreeBSD, systemTeam}
 
 // systemFlags say whose words --policy speaks.
 type systemFlags struct{ system string }
 
 func (s *systemFlags) add(c *cobra.Command) {
-	console.WordVar(c, &s.system, "system", systemLinux, "system that sends: linux, aix or freebsd; --policy then takes its words:\n"+
+	console.WordVar(c, &s.system, "system", systemLinux, "system that sends: linux, aix, freebsd or team (teamd on Linux);\n--policy then takes its words:\n"+
 		"aix default, src_port, dst_port, src_dst_port, round_robin, netif_backup;\n"+
-		"freebsd lacp, loadbalance, failover, roundrobin, broadcast, use_flowid,\nor the layers of lagghash such as l3,l4")
+		"freebsd lacp, loadbalance, failover, roundrobin, broadcast, use_flowid,\nor the layers of lagghash such as l3,l4;\n"+
+		"team a tx_hash such as eth,ipv4,ipv6, or another runner's name")
 }
 
 // foreign reports a system other than Linux, whose links and policy come from
@@ -64,6 +67,8 @@ func aggregation(flag, system, policy string, links int) (steer.Spreader, error)
 		return etherChannel(flag, policy, names)
 	case systemFreeBSD:
 		return lagg(flag, policy, names)
+	case systemTeam:
+		return teamOf(flag, policy, names)
 	}
 	p, err := parsePolicy(flag+"policy", policy)
 	if err != nil {
@@ -115,6 +120,20 @@ func lagg(flag, policy string, names []string) (steer.Spreader, error) {
 		words = append(words, p.String())
 	}
 	return nil, console.BadUsage(flag+"policy: unknown policy "+policy, "those of FreeBSD are "+strings.Join(words, ", ")+", or layers such as l3,l4")
+}
+
+// teamOf is the team of a tx_hash, or of a runner; without either as teamd hashes by
+// itself.
+func teamOf(flag, policy string, names []string) (steer.Spreader, error) {
+	t := team.Team{Runner: team.LACP, Hash: team.DefaultHash, Ports: names}
+	if policy == "" || t.Hash.UnmarshalText([]byte(policy)) == nil || t.Runner.UnmarshalText([]byte(policy)) == nil {
+		return t, nil
+	}
+	var words []string
+	for _, r := range team.Runners() {
+		words = append(words, r.String())
+	}
+	return nil, console.BadUsage(flag+"policy: unknown policy "+policy, "those of teamd are "+strings.Join(words, ", ")+", or what tx_hash has, such as eth,l3,l4")
 }
 
 // show answers steer show for a system other than Linux.
@@ -178,6 +197,11 @@ func aggregationPolicy(s steer.Spreader) string {
 			return s.Proto.String() + " " + s.Hash.String()
 		}
 		return s.Proto.String()
+	case team.Team:
+		if s.Runner.Hashes() {
+			return s.Hash.String()
+		}
+		return s.Runner.String()
 	case steer.Bundle:
 		return s.Policy.String()
 	}
@@ -195,6 +219,11 @@ func aggregationText(s steer.Spreader) string {
 			hash = flowIDWord
 		}
 		return fmt.Sprintf("FreeBSD lagg, laggproto %s, %s, over %d ports", s.Proto, hash, len(s.Ports))
+	case team.Team:
+		if s.Runner.Hashes() {
+			return fmt.Sprintf("team, tx_hash %s, over %d ports, in the order in which they came up", s.Hash, len(s.Ports))
+		}
+		return fmt.Sprintf("team, runner %s, over %d ports", s.Runner, len(s.Ports))
 	case steer.Multipath:
 		return ecmpText(s)
 	case steer.Answered:

@@ -26,3 +26,19 @@ func TestGroupsHaveLettersOfTheirOwn(t *testing.T) {
 		t.Errorf("many flows: %s", text)
 	}
 }
+
+// TestTeam: a team's words make a team, and what it hashes is its policy.
+func TestTeam(t *testing.T) {
+	for policy, want := range map[string]string{"": "eth,ipv4,ipv6", "l3,l4": "ipv4,ipv6,tcp,udp,sctp", "activebackup": "activebackup", "random": "random"} {
+		on, err := aggregation("--", systemTeam, policy, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := aggregationPolicy(on); got != want || !strings.HasPrefix(aggregationText(on), "team, ") {
+			t.Errorf("%q is %q, %q", policy, got, aggregationText(on))
+		}
+	}
+	if _, err := aggregation("--", systemTeam, "layer3+4", 2); err == nil {
+		t.Error("a bond's policy is taken for a team's")
+	}
+}

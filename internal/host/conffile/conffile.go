@@ -27,6 +27,7 @@ var patterns = map[render.Format][]string{
 		"etc/sysconfig/network-scripts/rule-*", "etc/sysconfig/network-scripts/rule6-*",
 		"etc/sysconfig/network/ifcfg-*", "etc/sysconfig/network/ifroute-*"},
 	render.FormatIfupdown: {"etc/network/interfaces", "etc/network/interfaces.new", "etc/network/interfaces.d/*"},
+	render.FormatTeamd:    {"etc/teamd/*.conf"},
 	render.FormatFreeBSD:  {"etc/rc.conf", "etc/sysctl.conf", "boot/loader.conf"},
 	render.FormatSysctl:   {"etc/sysctl.conf", "etc/sysctl.d/*.conf", "usr/lib/sysctl.d/*.conf", "run/sysctl.d/*.conf"},
 }

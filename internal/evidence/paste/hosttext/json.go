@@ -179,7 +179,7 @@ func (r *documentReader) teamState(n *yamldoc.Node) {
 	put(team, "kind", "team")
 	put(team, "runner", value(n, "setup", "runner_name"))
 	put(team, "active_slave", value(n, "runner", "active_port"))
-	put(team, "fast_rate", value(n, "runner", "fast_rate"))
+	put(team, "lacp_rate", lacpRates[value(n, "runner", "fast_rate")])
 	ports := n.Get("ports")
 	if ports == nil {
 		return
@@ -191,6 +191,9 @@ func (r *documentReader) teamState(n *yamldoc.Node) {
 		put(subject, "carrier", map[string]string{"true": "yes", "false": "no"}[value(p.Value, "link", "up")])
 		put(subject, "speed", value(p.Value, "link", "speed"))
 		put(subject, "duplex", value(p.Value, "link", "duplex"))
+		if value(p.Value, "link_watches", "up") == "false" && value(p.Value, "link", "up") == "true" {
+			put(subject, "watch_failed", "yes")
+		}
 		put(subject, "aggregator_id", value(p.Value, "runner", "aggregator", "id"))
 		put(subject, "selected", map[string]string{"true": "yes", "false": "no"}[value(p.Value, "runner", "selected")])
 		put(subject, "lacp_state", value(p.Value, "runner", "state"))

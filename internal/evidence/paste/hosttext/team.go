@@ -18,6 +18,9 @@ var TeamText = piece.Reader{
 
 var teamRunners = piece.Words("broadcast roundrobin random activebackup loadbalance lacp")
 
+// lacpRates are a bond's words for what teamd says of fast_rate.
+var lacpRates = map[string]string{"yes": "fast", "true": "fast", "no": "slow", "false": "slow"}
+
 var teamWords = piece.Phrases("setup", "runner", "ports", "link watches", "link summary", "name", "link", "down count", "aggregator ID", "selected", "state",
 	"active", "fast rate", "active port", "delay_up", "delay_down", "team_device", "kernel_team_mode_name", "priority", "sys_prio", "select_policy")
 
@@ -56,12 +59,28 @@ func readTeamText(s *sink, lines []piece.Line) (read int) {
 			return read
 		case l.Text == text && (key == "setup" || key == "runner" || key == "ports") && value == "":
 			subject, port = "link "+name, ""
+		case key == "link summary" && value == "down" && asks(lines[i+1:]):
+			s.Set(subject, "watch_failed", "yes", l) // no answer, which says nothing of the link
 		default:
 			s.teamFact(subject, key, value, port != "", l)
 		}
 		read = i + 1
 	}
 	return read
+}
+
+// asks reports that a port is watched by asking for an address, as the lines of its link
+// watches say.
+func asks(lines []piece.Line) bool {
+	for _, l := range lines[:min(len(lines), 40)] {
+		switch text := strings.TrimSpace(l.Text); {
+		case text == "name: arp_ping" || text == "name: nsna_ping":
+			return true
+		case text == "runner:" || !strings.Contains(text, ":") && !strings.HasPrefix(text, "instance["):
+			return false // the next part
+		}
+	}
+	return false
 }
 
 func (s *sink) teamFact(subject, key, value string, port bool, l piece.Line) {
@@ -82,7 +101,9 @@ func (s *sink) teamFact(subject, key, value string, port bool, l piece.Line) {
 		s.Set(subject, "lacp_state", value, l)
 	case key == "active port":
 		s.Set(subject, "active_slave", value, l)
-	case (key == "active" || key == "fast rate") && !port:
-		s.Set(subject, strings.ReplaceAll(key, " ", "_"), value, l)
+	case key == "active" && !port:
+		s.Set(subject, key, value, l)
+	case key == "fast rate" && !port:
+		s.SetIf(subject, "lacp_rate", lacpRates[value], l)
 	}
 }
