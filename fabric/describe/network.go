@@ -170,7 +170,7 @@ func (d *describer) ports() []netstate.Link {
 			ports = append(ports, l)
 		}
 	}
-	sort.SliceStable(ports, func(i, j int) bool { return fabric.NaturalLess(ports[i].Name, ports[j].Name) })
+	sort.SliceStable(ports, func(i, j int) bool { return netstate.NaturalLess(ports[i].Name, ports[j].Name) })
 	return ports
 }
 

@@ -1,6 +1,7 @@
 package wanted
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -78,6 +79,28 @@ func (b *builder) made(l netstate.Link, path []any) bool {
 	b.want.SetLink(l)
 	b.because(plan.Step{Kind: plan.LinkPresence, Link: l.Name}, b.at.Line(path...), "the file defines it")
 	return true
+}
+
+// ovsBonds leaves bonds of Open vSwitch as they are: the kernel does not know them, and
+// what it calls so is none of them.
+func (b *builder) ovsBonds() {
+	for _, d := range b.file.Network.OVSBonds {
+		path := network("bonds", d.ID)
+		b.devices[d.ID] = nil
+		if have, there := b.want.Link(d.ID); there {
+			b.wrong(path, "choose another name, or remove what is there", "%s is %s here, and the file has it as a bond of Open vSwitch", d.ID, kindWords(have))
+			continue
+		}
+		b.leave("%s is a bond of Open vSwitch, which changes of the kernel's bonds do not reach: `ovs-vsctl set port %s bond_mode=%s lacp=%s` sets it",
+			d.ID, d.ID, d.Options.Runs(), cmp.Or(d.Options.LACP, netstate.OVSLACPOff))
+		for _, id := range d.Interfaces {
+			for _, name := range b.devices[id] {
+				if l, _ := b.want.Link(name); b.isBond(l.Master) {
+					b.wrong(append(slices.Clone(path), "interfaces"), "take it out of "+l.Master+" first: `ip link set "+name+" nomaster`", "%s is a port of the kernel's bond %s, and the file has it in %s of Open vSwitch", name, l.Master, d.ID)
+				}
+			}
+		}
+	}
 }
 
 func (b *builder) bonds() {

@@ -1,0 +1,89 @@
+package netstate
+
+import "slices"
+
+// OVSMode is how a bond of Open vSwitch chooses the member that sends: bond_mode of
+// its Port, ovs-vswitchd.conf.db(5). "" was not read; where nothing sets it, Open
+// vSwitch takes active-backup (port_configure_bond, vswitchd/bridge.c of 3.1).
+type OVSMode string
+
+// The modes.
+const (
+	OVSActiveBackup OVSMode = "active-backup"
+	OVSBalanceSLB   OVSMode = "balance-slb"
+	OVSBalanceTCP   OVSMode = "balance-tcp"
+)
+
+// OVSModes lists every mode.
+func OVSModes() []OVSMode { return []OVSMode{OVSActiveBackup, OVSBalanceSLB, OVSBalanceTCP} }
+
+// Words of lacp of a Port, ovs-vswitchd.conf.db(5).
+const (
+	OVSLACPActive  = "active"
+	OVSLACPPassive = "passive"
+	OVSLACPOff     = "off"
+)
+
+// OVSLACPs lists every word of lacp.
+func OVSLACPs() []string { return []string{OVSLACPActive, OVSLACPPassive, OVSLACPOff} }
+
+// Kinds of links that Open vSwitch makes: a bridge's own port, as the kernel calls it,
+// and a bond, which the kernel does not know.
+const (
+	KindOVSBridge = "openvswitch"
+	KindOVSBond   = "ovs-bond"
+)
+
+// OVSBond is a bond of Open vSwitch, a Port of one of its bridges with several
+// interfaces. It is no device of the kernel and none of the bonding driver's: it has no
+// addresses, and no option of the driver's is one of its.
+type OVSBond struct {
+	Mode OVSMode `json:"bond_mode,omitempty"`
+	// LACP is one of OVSLACPs; "" was not said, which is off.
+	LACP string `json:"lacp,omitempty"`
+	// Ports are the members, in the order that they were named in.
+	Ports []string `json:"members"`
+	// Active is active-backup's active member; "" unknown.
+	Active string `json:"active_member,omitempty"`
+	// Disabled are the members that Open vSwitch does not send on.
+	Disabled []string `json:"disabled_members,omitempty"`
+	// Basis is bond-hash-basis, which the hash starts from.
+	Basis uint32 `json:"hash_basis,omitempty"`
+	// Buckets is the member of each of the 256 buckets that was listed with its load
+	// (`ovs-appctl bond/show`). It moves with the load; nil was not read.
+	Buckets map[uint8]string `json:"bucket_members,omitempty"`
+}
+
+// Runs is the mode, active-backup where it was not said.
+func (b OVSBond) Runs() OVSMode {
+	if b.Mode == "" {
+		return OVSActiveBackup
+	}
+	return b.Mode
+}
+
+// Unnegotiated reports a bond that sends nothing: balance-tcp without LACP
+// (choose_output_member, ofproto/bond.c of 3.1).
+func (b OVSBond) Unnegotiated() bool {
+	return b.Mode == OVSBalanceTCP && b.LACP != OVSLACPActive && b.LACP != OVSLACPPassive
+}
+
+// Switches reports a bridge, the kernel's or Open vSwitch's.
+func (l Link) Switches() bool { return l.Kind == "bridge" || l.Kind == KindOVSBridge }
+
+// usableMembers are those of a bond of Open vSwitch that carry traffic, in order.
+func (h Host) usableMembers(b *OVSBond) []string {
+	var usable []string
+	for _, name := range b.Ports {
+		if p, ok := h.Link(name); ok && p.Up && p.Carrier && !slices.Contains(b.Disabled, name) {
+			usable = append(usable, name)
+		}
+	}
+	switch {
+	case b.Unnegotiated():
+		return nil
+	case b.Runs() == OVSActiveBackup && slices.Contains(usable, b.Active):
+		return []string{b.Active}
+	}
+	return usable
+}
