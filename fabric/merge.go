@@ -165,7 +165,7 @@ func (m *merger) host() {
 // link compares one declared link with the host's; the host counts.
 func (m *merger) link(l netstate.Link) {
 	seen, ok := m.out.Link(m.observedName(l))
-	if !ok && l.OVS != nil && m.ovsBond(l) {
+	if l.OVS != nil && (!ok || seen.Kind == netstate.KindOVSBridge) && m.ovsBond(l) {
 		return
 	}
 	if !ok {
@@ -246,9 +246,6 @@ func orNone(texts []string) string {
 }
 
 func (m *merger) bond(l, seen netstate.Link) {
-	if l.OVS != nil && seen.OVS == nil {
-		m.differ(l.Name, "a bond of Open vSwitch", "another link", false)
-	}
 	if l.Bond == nil {
 		return
 	}

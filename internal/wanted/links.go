@@ -87,7 +87,7 @@ func (b *builder) ovsBonds() {
 	for _, d := range b.file.Network.OVSBonds {
 		path := network("bonds", d.ID)
 		b.devices[d.ID] = nil
-		if have, there := b.want.Link(d.ID); there {
+		if have, there := b.want.Link(d.ID); there && have.Kind != netstate.KindOVSBridge { // --fake-iface of ovs-vsctl(8)
 			b.wrong(path, "choose another name, or remove what is there", "%s is %s here, and the file has it as a bond of Open vSwitch", d.ID, kindWords(have))
 			continue
 		}
@@ -283,6 +283,13 @@ func (b *builder) leaveMaster(port netstate.Link, to string, path []any) {
 func (b *builder) vlans() {
 	for _, d := range b.lowestFirst() {
 		path := network("vlans", d.ID)
+		if slices.ContainsFunc(b.file.Network.Bridges, func(o fabric.Bridge) bool { return o.OVS && o.ID == d.Link }) {
+			b.leave("%s is a VLAN on %s, a bridge of Open vSwitch, which makes it: `ovs-vsctl add-br %s %s %d`", d.ID, d.Link, d.ID, d.Link, d.Tag)
+			if _, there := b.want.Link(d.ID); there {
+				b.raise(d.ID, d.Device, path)
+			}
+			continue
+		}
 		problems := len(b.problems)
 		parent, ok := b.linkOf(d.Link, append(slices.Clone(path), "link"))
 		if !ok {
