@@ -81,6 +81,13 @@ func (b *builder) made(l netstate.Link, path []any) bool {
 	return true
 }
 
+// leaveOVS tells of what Open vSwitch makes, but where files alone are made.
+func (b *builder) leaveOVS(format string, args ...any) {
+	if !b.request.FromFile {
+		b.leave(format, args...)
+	}
+}
+
 // ovsBonds leaves bonds of Open vSwitch as they are: the kernel does not know them, and
 // what it calls so is none of them.
 func (b *builder) ovsBonds() {
@@ -91,7 +98,7 @@ func (b *builder) ovsBonds() {
 			b.wrong(path, "choose another name, or remove what is there", "%s is %s here, and the file has it as a bond of Open vSwitch", d.ID, kindWords(have))
 			continue
 		}
-		b.leave("%s is a bond of Open vSwitch, which changes of the kernel's bonds do not reach: `ovs-vsctl set port %s bond_mode=%s lacp=%s` sets it",
+		b.leaveOVS("%s is a bond of Open vSwitch, which changes of the kernel's bonds do not reach: `ovs-vsctl set port %s bond_mode=%s lacp=%s` sets it",
 			d.ID, d.ID, d.Options.Runs(), cmp.Or(d.Options.LACP, netstate.OVSLACPOff))
 		for _, id := range d.Interfaces {
 			for _, name := range b.devices[id] {
@@ -284,7 +291,7 @@ func (b *builder) vlans() {
 	for _, d := range b.lowestFirst() {
 		path := network("vlans", d.ID)
 		if slices.ContainsFunc(b.file.Network.Bridges, func(o fabric.Bridge) bool { return o.OVS && o.ID == d.Link }) {
-			b.leave("%s is a VLAN on %s, a bridge of Open vSwitch, which makes it: `ovs-vsctl add-br %s %s %d`", d.ID, d.Link, d.ID, d.Link, d.Tag)
+			b.leaveOVS("%s is a VLAN on %s, a bridge of Open vSwitch, which makes it: `ovs-vsctl add-br %s %s %d`", d.ID, d.Link, d.ID, d.Link, d.Tag)
 			if _, there := b.want.Link(d.ID); there {
 				b.raise(d.ID, d.Device, path)
 			}
