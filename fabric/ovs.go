@@ -21,28 +21,28 @@ type OVSBond struct {
 // ovsKey is netplan's key of what Open vSwitch makes.
 const ovsKey = "openvswitch"
 
-// ofOVS reports a definition that Open vSwitch makes: its own key is empty, or has more
-// than what may be said of any port (handle_ovs_backend, src/parse.c of netplan 1.1).
-func ofOVS(n *yamldoc.Node) bool {
-	own := n.Get(ovsKey)
+// ByOVS reports a definition of netplan's that Open vSwitch makes: its own key is empty,
+// or has more than what may be said of any port (handle_ovs_backend, src/parse.c of
+// netplan 1.1), or its mode is one that the kernel has not (handle_bond_mode).
+func ByOVS(definition *yamldoc.Node) bool {
+	own, mode := definition.Get(ovsKey), definition.Get("parameters").Get("mode")
+	var kernel netstate.BondMode
 	return own != nil && own.Kind == yamldoc.MappingNode && (len(own.Pairs) == 0 || slices.ContainsFunc(own.Pairs, func(p yamldoc.Pair) bool {
 		return p.Key != "external-ids" && p.Key != "other-config"
-	}))
+	})) || mode != nil && ovsMode(mode.Text) && kernel.UnmarshalText([]byte(mode.Text)) != nil
 }
 
 func ovsMode(word string) bool {
 	return word != "" && slices.Contains(netstate.OVSModes(), netstate.OVSMode(word))
 }
 
-// partOVS takes the bonds of Open vSwitch from the kernel's: those with its key or with
-// a mode that it alone has (handle_bond_mode, src/parse.c of netplan 1.1).
+// partOVS takes the bonds of Open vSwitch from the kernel's.
 func (n *Network) partOVS(d *decoder, at place, network *yamldoc.Node) {
 	n.Bonds = slices.DeleteFunc(n.Bonds, func(b Bond) bool {
-		var kernel netstate.BondMode
 		said := network.Get("bonds").Get(b.ID)
 		parameters := said.Get("parameters")
 		mode := parameters.Get("mode")
-		if !ofOVS(said) && (mode == nil || !ovsMode(mode.Text) || kernel.UnmarshalText([]byte(mode.Text)) == nil) {
+		if !ByOVS(said) {
 			return false
 		}
 		o := OVSBond{Device: b.Device, Interfaces: b.Interfaces, Parameters: parameters}
@@ -64,7 +64,7 @@ func (n *Network) partOVS(d *decoder, at place, network *yamldoc.Node) {
 	})
 	for i := range n.Bridges {
 		b := &n.Bridges[i]
-		b.OVS = ofOVS(network.Get("bridges").Get(b.ID)) || slices.ContainsFunc(n.OVSBonds, func(o OVSBond) bool { return slices.Contains(b.Interfaces, o.ID) })
+		b.OVS = ByOVS(network.Get("bridges").Get(b.ID)) || slices.ContainsFunc(n.OVSBonds, func(o OVSBond) bool { return slices.Contains(b.Interfaces, o.ID) })
 	}
 }
 
@@ -81,9 +81,9 @@ func (n Network) OVSBond(id string) (OVSBond, bool) {
 // ovsBonds adds the bonds of Open vSwitch with their members.
 func (b stateBuilder) ovsBonds() {
 	for _, d := range b.declared.Network.OVSBonds {
-		bond := d.Options
+		bond := d.Options.Runs()
 		bond.Ports = b.devices(d.Interfaces)
-		if bond.Runs() == netstate.OVSActiveBackup && len(bond.Ports) > 0 {
+		if bond.Mode == netstate.OVSActiveBackup && len(bond.Ports) > 0 {
 			bond.Active = bond.Ports[0]
 		}
 		for _, name := range bond.Ports {

@@ -3,8 +3,7 @@ package netstate
 import "slices"
 
 // OVSMode is how a bond of Open vSwitch chooses the member that sends: bond_mode of
-// its Port, ovs-vswitchd.conf.db(5). "" was not read; where nothing sets it, Open
-// vSwitch takes active-backup (port_configure_bond, vswitchd/bridge.c of 3.1).
+// its Port, ovs-vswitchd.conf.db(5). "" was not read, or not said: see Runs.
 type OVSMode string
 
 // The modes.
@@ -39,8 +38,11 @@ const (
 // addresses, and no option of the driver's is one of its.
 type OVSBond struct {
 	Mode OVSMode `json:"bond_mode,omitempty"`
-	// LACP is one of OVSLACPs; "" was not said, which is off.
+	// LACP is one of OVSLACPs; "" was not read, or not said, which is off.
 	LACP string `json:"lacp,omitempty"`
+	// NoPartner: the bond asks for LACP and nobody agrees, so that it sends nothing
+	// (choose_output_member, ofproto/bond.c of 3.1).
+	NoPartner bool `json:"no_lacp_partner,omitempty"`
 	// Ports are the members, in the order that they were named in.
 	Ports []string `json:"members"`
 	// Active is active-backup's active member; "" unknown.
@@ -54,18 +56,23 @@ type OVSBond struct {
 	Buckets map[uint8]string `json:"bucket_members,omitempty"`
 }
 
-// Runs is the mode, active-backup where it was not said.
-func (b OVSBond) Runs() OVSMode {
+// Runs is what a bond of which a file says so much runs in: active-backup where it
+// says no mode (port_configure_bond, vswitchd/bridge.c of 3.1), LACP off where it says
+// none.
+func (b OVSBond) Runs() OVSBond {
 	if b.Mode == "" {
-		return OVSActiveBackup
+		b.Mode = OVSActiveBackup
 	}
-	return b.Mode
+	if b.LACP == "" {
+		b.LACP = OVSLACPOff
+	}
+	return b
 }
 
-// Unnegotiated reports a bond that sends nothing: balance-tcp without LACP
-// (choose_output_member, ofproto/bond.c of 3.1).
+// Unnegotiated reports a bond that sends nothing: one without a partner, and
+// balance-tcp without LACP (choose_output_member, ofproto/bond.c of 3.1).
 func (b OVSBond) Unnegotiated() bool {
-	return b.Mode == OVSBalanceTCP && b.LACP != OVSLACPActive && b.LACP != OVSLACPPassive
+	return b.NoPartner || b.Mode == OVSBalanceTCP && b.LACP == OVSLACPOff
 }
 
 // Switches reports a bridge, the kernel's or Open vSwitch's.
@@ -82,7 +89,7 @@ func (h Host) usableMembers(b *OVSBond) []string {
 	switch {
 	case b.Unnegotiated():
 		return nil
-	case b.Runs() == OVSActiveBackup && slices.Contains(usable, b.Active):
+	case b.Mode == OVSActiveBackup && slices.Contains(usable, b.Active):
 		return []string{b.Active}
 	}
 	return usable

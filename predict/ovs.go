@@ -16,6 +16,8 @@ func ovsOf(h netstate.Host, base netstate.Link) (*ovs.Bond, error) {
 	switch {
 	case err != nil:
 		return nil, nil
+	case base.OVS.NoPartner:
+		return nil, fmt.Errorf("%s on %s asks for LACP and no switch agrees, so it sends nothing: %w", base.Name, h.Name, ErrNoLink)
 	case base.OVS.Unnegotiated():
 		return nil, fmt.Errorf("%s on %s: balance-tcp sends nothing without LACP: write `openvswitch: {lacp: active}`, and LACP at the switch: %w", base.Name, h.Name, ErrNoLink)
 	}
@@ -29,14 +31,15 @@ func (a attachment) ovsUse() use {
 	switch {
 	case r.Ports:
 		u.spread = byChance
+	case a.ovs.Mode == "":
+		u.spread = notKnown
 	case a.ovs.Mode == netstate.OVSBalanceSLB:
 		u.spread, u.byVLAN = byAddress, true
 	}
 	return u
 }
 
-// ovsReceives is how what arrives is spread: with balance-slb a switch sends to a MAC
-// address where it last heard it, with balance-tcp by its own hash.
+// ovsReceives is how arrivals spread: a switch sends to a MAC where it last heard it, or by its hash.
 func (a attachment) ovsReceives(path fabric.Path) use {
 	if a.ovs.Mode == netstate.OVSBalanceTCP {
 		return switchUse(path, len(a.ports))
@@ -60,8 +63,7 @@ func tagOf(h netstate.Host, own netip.Addr) int {
 func (a attachment) ovsStandby() int {
 	n := 0
 	for _, name := range a.base.OVS.Ports {
-		used := slices.ContainsFunc(a.ports, func(p netstate.Link) bool { return p.Name == name })
-		if p, ok := a.host.Link(name); ok && p.Up && p.Carrier && !used && a.ovs.Mode == netstate.OVSActiveBackup {
+		if p, ok := a.host.Link(name); ok && p.Up && p.Carrier && a.ovs.Mode == netstate.OVSActiveBackup && !slices.Contains(a.ovs.Members, name) {
 			n++
 		}
 	}

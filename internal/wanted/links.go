@@ -1,7 +1,6 @@
 package wanted
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
@@ -99,7 +98,7 @@ func (b *builder) ovsBonds() {
 			continue
 		}
 		b.leaveOVS("%s is a bond of Open vSwitch, which changes of the kernel's bonds do not reach: `ovs-vsctl set port %s bond_mode=%s lacp=%s` sets it",
-			d.ID, d.ID, d.Options.Runs(), cmp.Or(d.Options.LACP, netstate.OVSLACPOff))
+			d.ID, d.ID, d.Options.Runs().Mode, d.Options.Runs().LACP)
 		for _, id := range d.Interfaces {
 			for _, name := range b.devices[id] {
 				if l, _ := b.want.Link(name); b.isBond(l.Master) {

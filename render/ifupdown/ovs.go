@@ -207,7 +207,7 @@ func (w *writer) ovs(d device.Device, s *wantedStanza) {
 
 // ovsOptions are a bond's.
 func (w *writer) ovsOptions(d device.Device) [][2]string {
-	options := [][2]string{{"bond_mode", string(d.OVS.Runs())}}
+	options := [][2]string{{"bond_mode", string(d.OVS.Runs().Mode)}}
 	if d.OVS.LACP != "" {
 		options = append(options, [2]string{"lacp", d.OVS.LACP})
 	} else if d.OVS.Mode == netstate.OVSBalanceTCP {

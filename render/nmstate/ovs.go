@@ -151,13 +151,13 @@ func (w *writer) ovsBond(d device.Device, n *yamldoc.Node) {
 	lacp := d.OVS.LACP != "" && d.OVS.LACP != netstate.OVSLACPOff
 	const key = ovsKey + ".lacp"
 	w.ledger.Say(d.ID, key)
-	mode := string(d.OVS.Runs())
+	mode := string(d.OVS.Runs().Mode)
 	switch {
 	case d.OVS.Mode == netstate.OVSBalanceTCP && d.OVS.LACP != netstate.OVSLACPActive:
 		w.ledger.Cannot(d.ID, key, "with balance-tcp nmstate asks for LACP actively")
 	case d.OVS.Mode == netstate.OVSBalanceSLB && lacp:
 		w.ledger.Cannot(d.ID, key, "with balance-slb nmstate turns LACP off")
-	case d.OVS.Runs() == netstate.OVSActiveBackup && lacp:
+	case d.OVS.Runs().Mode == netstate.OVSActiveBackup && lacp:
 		mode = modeLACP
 		if d.OVS.LACP != netstate.OVSLACPActive {
 			w.ledger.Cannot(d.ID, key, "nmstate asks for LACP actively or not at all")

@@ -35,7 +35,7 @@ func Of(h netstate.Host, name string) (Bond, error) {
 	if !ok || l.OVS == nil {
 		return Bond{}, fmt.Errorf("read bond %q: %w", name, ErrNotBond)
 	}
-	return Bond{Mode: l.OVS.Runs(), LACP: l.OVS.LACP, Members: h.UsablePorts(name), Active: l.OVS.Active, Basis: l.OVS.Basis, Has: l.OVS.Buckets}, nil
+	return Bond{Mode: l.OVS.Mode, LACP: l.OVS.LACP, Members: h.UsablePorts(name), Active: l.OVS.Active, Basis: l.OVS.Basis, Has: l.OVS.Buckets}, nil
 }
 
 // Links are the members.
@@ -58,6 +58,8 @@ func (b Bond) Place(f flow.Frame) steer.Placement {
 		p.Why = TCPUnknown
 	case b.Mode == netstate.OVSBalanceSLB:
 		b.placeByMAC(&p)
+	case b.Mode == "":
+		p.Why = unread
 	default:
 		if p.Index = slices.Index(b.Members, b.Active); p.Index < 0 {
 			p.Why = "active-backup sends on its active member, which is unknown: `ovs-appctl bond/show` names it"
@@ -73,6 +75,9 @@ func (b Bond) Place(f flow.Frame) steer.Placement {
 // of the socket, or what the card that received the frame made of it.
 const TCPUnknown = "the kernel's datapath hashes a random number of each socket, or the receiving card's own hash: no program can compute it. " +
 	"`ovs-appctl bond/show` lists each bucket's member and load, `ovs-appctl dpctl/dump-flows` the member each flow leaves by"
+
+// unread is said of a bond whose mode nobody read.
+const unread = "the mode of the bond was not read: `ovs-appctl bond/show` has it"
 
 // placeByMAC is the member of a bucket.
 func (b Bond) placeByMAC(p *steer.Placement) {
@@ -104,6 +109,8 @@ func (b Bond) Reach() steer.Reach {
 		return steer.Reach{Why: "only one link is usable"}
 	}
 	switch b.Mode {
+	case "":
+		return steer.Reach{Why: unread}
 	case netstate.OVSBalanceSLB:
 		return steer.Reach{Why: "balance-slb of Open vSwitch hashes the sender's MAC address and VLAN: all flows of one MAC address in one VLAN share one link; " +
 			"guests with MAC addresses of their own use several, and balance-tcp with LACP spreads flows"}

@@ -89,7 +89,7 @@ func TestOf(t *testing.T) {
 	if _, err := Of(h, "eno1"); err == nil {
 		t.Error("eno1 is a bond")
 	}
-	h.Links[2].OVS.Mode = netstate.OVSBalanceTCP
+	h.Links[2].OVS.Mode, h.Links[2].OVS.LACP = netstate.OVSBalanceTCP, netstate.OVSLACPOff
 	if b, _ := Of(h, "bond0"); len(b.Members) > 0 {
 		t.Errorf("balance-tcp without LACP sends on %v", b.Members)
 	}
