@@ -27,7 +27,10 @@ type Bond struct {
 	Has map[uint8]string
 }
 
-var _ steer.Spreader = Bond{}
+var (
+	_ steer.Spreader = Bond{}
+	_ steer.Remedied = Bond{}
+)
 
 // Of reads a bond out of a host. The error is ErrNotBond for another link.
 func Of(h netstate.Host, name string) (Bond, error) {
@@ -98,6 +101,14 @@ func (b Bond) placeByMAC(p *steer.Placement) {
 			p.Link, p.Known, p.Why = member, true, "as bond/show lists it: buckets move with the load (other_config:bond-rebalance-interval)"
 		}
 	}
+}
+
+// Remedy is what lets flows of one host use several members.
+func (b Bond) Remedy() string {
+	if b.Mode == netstate.OVSBalanceTCP {
+		return "use more streams: they spread by chance, and no choice of ports decides"
+	}
+	return "LACP at the switch, and `ovs-vsctl set port BOND bond_mode=balance-tcp lacp=active`; or guests with MAC addresses of their own"
 }
 
 // Reach returns the bond's reach for TCP and UDP.

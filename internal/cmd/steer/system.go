@@ -10,6 +10,7 @@ import (
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/cmd/console"
 	"github.com/linerate/linerate/steer"
+	"github.com/linerate/linerate/steer/ovs"
 )
 
 // Systems whose link aggregation has rules of its own.
@@ -17,18 +18,22 @@ const (
 	systemLinux   = "linux"
 	systemAIX     = "aix"
 	systemFreeBSD = "freebsd"
+	systemOVS     = "ovs"
 )
 
 // systems is the one table of system words.
-var systems = [...]string{systemLinux, systemAIX, systemFreeBSD}
+var systems = [...]string{systemLinux, systemAIX, systemFreeBSD, systemOVS}
 
 // systemFlags say whose words --policy speaks.
-type systemFlags struct{ system string }
+type systemFlags struct {
+	system  string
+	ovsHash ovs.Hash // of a build of Open vSwitch
+}
 
 func (s *systemFlags) add(c *cobra.Command) {
-	console.WordVar(c, &s.system, "system", systemLinux, "system that sends: linux, aix or freebsd; --policy then takes its words:\n"+
+	console.WordVar(c, &s.system, "system", systemLinux, "system that sends: linux, aix, freebsd or ovs (Open vSwitch); --policy then\ntakes its words:\n"+
 		"aix default, src_port, dst_port, src_dst_port, round_robin, netif_backup;\n"+
-		"freebsd lacp, loadbalance, failover, roundrobin, broadcast, use_flowid,\nor the layers of lagghash such as l3,l4")
+		"freebsd lacp, loadbalance, failover, roundrobin, broadcast, use_flowid,\nor the layers of lagghash such as l3,l4;\novs balance-slb, balance-tcp, active-backup")
 }
 
 // foreign reports a system other than Linux, whose links and policy come from
@@ -64,6 +69,8 @@ func aggregation(flag, system, policy string, links int) (steer.Spreader, error)
 		return etherChannel(flag, policy, names)
 	case systemFreeBSD:
 		return lagg(flag, policy, names)
+	case systemOVS:
+		return ovsBond(flag, policy, names)
 	}
 	p, err := parsePolicy(flag+"policy", policy)
 	if err != nil {
@@ -118,12 +125,19 @@ func lagg(flag, policy string, names []string) (steer.Spreader, error) {
 }
 
 // show answers steer show for a system other than Linux.
-func (s *systemFlags) show(con *console.Console, bundle *bundleFlags, flows *flowFlags, frames []flow.Frame) error {
-	on, err := aggregation("--", s.system, bundle.policy, bundle.links)
-	if err != nil {
+func (s *systemFlags) show(con *console.Console, bundle *bundleFlags, read *ovs.Bond, flows *flowFlags, frames []flow.Frame) error {
+	var on steer.Spreader
+	var err error
+	if read != nil {
+		on = *read
+	} else if on, err = aggregation("--", s.system, bundle.policy, bundle.links); err != nil {
 		return err
 	}
-	if flows.file == "" && flows.sport == "" && on.Reach().Ports && !on.Reach().Striped {
+	if b, ok := on.(ovs.Bond); ok {
+		b.Hash = s.ovsHash
+		on = b
+	}
+	if s.system != systemOVS && flows.file == "" && flows.sport == "" && on.Reach().Ports && !on.Reach().Striped {
 		return console.BadUsage("steer show: no source port, and the hash goes by it", "say --sport 40000, or a range such as 40000-40015")
 	}
 	shown := steer.ShowOn(on, aggregationPolicy(on), frames)
@@ -178,6 +192,8 @@ func aggregationPolicy(s steer.Spreader) string {
 			return s.Proto.String() + " " + s.Hash.String()
 		}
 		return s.Proto.String()
+	case ovs.Bond:
+		return string(s.Mode)
 	case steer.Bundle:
 		return s.Policy.String()
 	}
@@ -195,6 +211,8 @@ func aggregationText(s steer.Spreader) string {
 			hash = flowIDWord
 		}
 		return fmt.Sprintf("FreeBSD lagg, laggproto %s, %s, over %d ports", s.Proto, hash, len(s.Ports))
+	case ovs.Bond:
+		return fmt.Sprintf("Open vSwitch, bond_mode %s over %d members, hash of %s builds, basis %d", s.Mode, len(s.Members), s.Hash, s.Basis)
 	case steer.Multipath:
 		return ecmpText(s)
 	case steer.Answered:
