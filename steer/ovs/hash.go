@@ -48,8 +48,8 @@ func (h Hash) Bucket(mac flow.MAC, vlan uint16, basis uint32) uint8 {
 	for i, b := range mac {
 		word |= uint64(b) << (8 * (5 - i))
 	}
-	if h == CRC32C {
-		sum := crc(crc(basis, word), 8) * 0x805204f3
+	if h == CRC32C { // which ends with 23, the portable one with the length
+		sum := crc(crc(basis, word), 23) * 0x805204f3
 		return uint8(sum ^ sum>>16)
 	}
 	return uint8(finish(mix(mix(basis, uint32(word)), uint32(word>>32)) ^ 8))

@@ -16,8 +16,8 @@ func mac(t *testing.T, s string) flow.MAC {
 	return m
 }
 
-// What ovs-appctl bond/hash of Debian's Open vSwitch 3.1.0 (amd64) prints, and what the
-// processor's CRC32C gives by the rule of lib/hash.h (hash_add64, hash_finish).
+// What ovs-appctl bond/hash of Debian's Open vSwitch 3.1.0 (amd64) prints, and what
+// hash_uint64_basis of lib/hash.h prints where a compiler is told of SSE4.2.
 func TestBucket(t *testing.T) {
 	for _, c := range []struct {
 		mac   string
@@ -25,10 +25,10 @@ func TestBucket(t *testing.T) {
 		basis uint32
 		want  [2]uint8
 	}{
-		{"00:16:3e:00:00:01", 0, 0, [2]uint8{222, 140}},
-		{"00:16:3e:00:00:02", 0, 0, [2]uint8{217, 42}},
-		{"00:16:3e:00:00:01", 20, 0, [2]uint8{189, 235}},
-		{"00:16:3e:00:00:01", 20, 7, [2]uint8{254, 7}},
+		{"00:16:3e:00:00:01", 0, 0, [2]uint8{222, 70}},
+		{"00:16:3e:00:00:02", 0, 0, [2]uint8{217, 30}},
+		{"00:16:3e:00:00:01", 20, 0, [2]uint8{189, 109}},
+		{"00:16:3e:00:00:01", 20, 7, [2]uint8{254, 136}},
 	} {
 		for _, h := range []Hash{Portable, CRC32C} {
 			if got := h.Bucket(mac(t, c.mac), c.vlan, c.basis); got != c.want[h] {

@@ -253,6 +253,9 @@ func bondsOf(h netstate.Host) []string {
 
 func bondsHint(h netstate.Host) string {
 	names := bondsOf(h)
+	if len(names) == 0 && slices.ContainsFunc(h.Links, func(l netstate.Link) bool { return l.Kind == netstate.KindOVSBridge }) {
+		return "Open vSwitch's bonds are none of the kernel's: `ovs-appctl bond/show >show.txt`, then --bond-show show.txt"
+	}
 	if len(names) == 0 {
 		return "say --policy layer3+4 --links 2, or --host of one that has a bond"
 	}
