@@ -390,6 +390,24 @@ func (h Host) Below(name string) (ports []Link, tags int, bond *Link) {
 	return ports, tags, &l
 }
 
+// TagOf is the VLAN in which frames leave that the host sends from an address of its
+// own, by the lowest of the VLANs below it; 0 untagged, or no link has the address.
+func (h Host) TagOf(own netip.Addr) int {
+	l, ok := h.LinkWith(own)
+	tag := 0
+	for range maxStack {
+		next, passes := h.OutwardPort(l)
+		if l.VLAN != nil {
+			next, passes, tag = l.VLAN.Parent, true, l.VLAN.ID
+		}
+		if !ok || !passes {
+			break
+		}
+		l, ok = h.Link(next)
+	}
+	return tag
+}
+
 // SetLink replaces the link of the same name, or adds it.
 func (h *Host) SetLink(l Link) {
 	for i := range h.Links {

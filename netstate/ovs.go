@@ -69,25 +69,47 @@ func (b OVSBond) Runs() OVSBond {
 	return b
 }
 
-// Unnegotiated reports a bond that sends nothing: one without a partner, and
-// balance-tcp without LACP (choose_output_member, ofproto/bond.c of 3.1).
-func (b OVSBond) Unnegotiated() bool {
-	return b.NoPartner || b.Mode == OVSBalanceTCP && b.LACP == OVSLACPOff
+// Silent is why a bond sends nothing, whatever its members do: no LACP partner, or
+// balance-tcp without LACP (choose_output_member, ofproto/bond.c of 3.1); "" it sends.
+func (b OVSBond) Silent() string {
+	switch {
+	case b.NoPartner:
+		return "it asks for LACP and no switch agrees, so it sends nothing"
+	case b.Mode == OVSBalanceTCP && b.LACP == OVSLACPOff:
+		return "balance-tcp sends nothing without LACP: write `openvswitch: {lacp: active}`, and LACP at the switch"
+	}
+	return ""
 }
 
 // Switches reports a bridge, the kernel's or Open vSwitch's.
 func (l Link) Switches() bool { return l.Kind == "bridge" || l.Kind == KindOVSBridge }
 
-// usableMembers are those of a bond of Open vSwitch that carry traffic, in order.
-func (h Host) usableMembers(b *OVSBond) []string {
-	var usable []string
+// working are the members that are up and that Open vSwitch sends on.
+func (h Host) working(b *OVSBond) []string {
+	var working []string
 	for _, name := range b.Ports {
 		if p, ok := h.Link(name); ok && p.Up && p.Carrier && !slices.Contains(b.Disabled, name) {
-			usable = append(usable, name)
+			working = append(working, name)
 		}
 	}
+	return working
+}
+
+// StandbyMembers are those of a bond of Open vSwitch that wait for its active member to
+// fail; nil in other modes than active-backup, and where the active one is unknown.
+func (h Host) StandbyMembers(bond string) []string {
+	l, _ := h.Link(bond)
+	if l.OVS == nil || l.OVS.Mode != OVSActiveBackup || !slices.Contains(h.working(l.OVS), l.OVS.Active) {
+		return nil
+	}
+	return slices.DeleteFunc(h.working(l.OVS), func(name string) bool { return name == l.OVS.Active })
+}
+
+// usableMembers are those of a bond of Open vSwitch that carry traffic, in order.
+func (h Host) usableMembers(b *OVSBond) []string {
+	usable := h.working(b)
 	switch {
-	case b.Unnegotiated():
+	case b.Silent() != "":
 		return nil
 	case b.Mode == OVSActiveBackup && slices.Contains(usable, b.Active):
 		return []string{b.Active}

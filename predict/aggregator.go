@@ -66,7 +66,7 @@ func better(a, b unit.BitRate, count map[unit.BitRate]int, byCount bool) bool {
 func (a attachment) standby() int {
 	b := a.base.Bond
 	if a.ovs != nil {
-		return a.ovsStandby()
+		return len(a.host.StandbyMembers(a.base.Name))
 	}
 	if b == nil || b.Mode != netstate.ActiveBackup {
 		return 0

@@ -2,8 +2,6 @@ package predict
 
 import (
 	"fmt"
-	"net/netip"
-	"slices"
 
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/netstate"
@@ -16,10 +14,8 @@ func ovsOf(h netstate.Host, base netstate.Link) (*ovs.Bond, error) {
 	switch {
 	case err != nil:
 		return nil, nil
-	case base.OVS.NoPartner:
-		return nil, fmt.Errorf("%s on %s asks for LACP and no switch agrees, so it sends nothing: %w", base.Name, h.Name, ErrNoLink)
-	case base.OVS.Unnegotiated():
-		return nil, fmt.Errorf("%s on %s: balance-tcp sends nothing without LACP: write `openvswitch: {lacp: active}`, and LACP at the switch: %w", base.Name, h.Name, ErrNoLink)
+	case base.OVS.Silent() != "":
+		return nil, fmt.Errorf("%s on %s: %s: %w", base.Name, h.Name, base.OVS.Silent(), ErrNoLink)
 	}
 	return &b, nil
 }
@@ -45,27 +41,4 @@ func (a attachment) ovsReceives(path fabric.Path) use {
 		return switchUse(path, len(a.ports))
 	}
 	return a.ovsUse()
-}
-
-// tagOf is the VLAN in which a host sends from an address of its own; 0 is none.
-func tagOf(h netstate.Host, own netip.Addr) int {
-	l, _ := h.LinkWith(own)
-	down, _ := below(h, l)
-	for _, d := range slices.Backward(down.passed) {
-		if d.VLAN != nil {
-			return d.VLAN.ID
-		}
-	}
-	return 0
-}
-
-// ovsStandby counts members of active-backup that wait for the active one to fail.
-func (a attachment) ovsStandby() int {
-	n := 0
-	for _, name := range a.base.OVS.Ports {
-		if p, ok := a.host.Link(name); ok && p.Up && p.Carrier && a.ovs.Mode == netstate.OVSActiveBackup && !slices.Contains(a.ovs.Members, name) {
-			n++
-		}
-	}
-	return n
 }

@@ -291,7 +291,7 @@ func (s *side) place(w *way, transmit bool, end func(leg) (int, netip.Addr)) {
 				if !transmit {
 					own = f.Dst
 				}
-				tag := tagOf(s.at[n].host, own)
+				tag := s.at[n].host.TagOf(own)
 				if !slices.Contains(tags, tag) {
 					tags = append(tags, tag)
 				}
