@@ -379,6 +379,8 @@ func TestRemove(t *testing.T) {
 // it over the text and reading again finds the same.
 func FuzzRead(f *testing.F) {
 	f.Add(proxmox, "auto eth0\niface eth0 inet dhcp\n")
+	f.Add("auto b\niface b inet manual\n ovs_type OVSBond\n ovs_bridge v\n ovs_bonds e1 e2\n ovs_options bond_mode=balance-slb lacp=active other_config:a=b tag=1\n",
+		"auto v\niface v inet static\n ovs_type OVSBridge\n ovs_ports b t x\n ovs_mtu 9000\niface t inet manual\n ovs_type OVSIntPort\n ovs_bridge v\n ovs_options tag=7\n")
 	f.Add("iface a inet static inherits a\n address 1.2.3.4\n", "mapping x\n")
 	f.Fuzz(func(t *testing.T, text, more string) {
 		if len(text)+len(more) > 4000 {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/render"
 )
 
 const ovsNetwork = `      ethernets: {eno1: {}, eno2: {}}
@@ -121,5 +122,50 @@ iface vlan20 inet static
 	bond, _, _ := strings.Cut(out.Files[0].Text, "auto vmbr0")
 	if strings.Contains(bond, "ovs_") || !strings.Contains(bond, "bond-slaves eno1 eno2") {
 		t.Errorf("a bond that is the kernel's now:\n%s", out.Files[0].Text)
+	}
+}
+
+// Whatever word of a file is missing or another, what is found is a fabric, and can be
+// written over the file.
+func TestOVSCut(t *testing.T) {
+	const text = `allow-ovs br0
+iface br0 inet static
+ address 10.0.0.5/24
+ ovs_type OVSBridge
+ ovs_ports bond0 v20 eno3
+allow-br0 bond0 v20 eno3
+iface bond0 inet manual
+ ovs_type OVSBond
+ ovs_bridge br0
+ ovs_bonds eno1 eno2
+ ovs_options bond_mode=balance-slb lacp=active other_config:a=b
+iface v20 inet manual
+ ovs_type OVSIntPort
+ ovs_bridge br0
+ ovs_options tag=20
+iface eno3 inet manual
+ ovs_type OVSPort
+ ovs_bridge br0
+`
+	words := strings.SplitAfter(text, " ")
+	for i := range words {
+		for _, other := range []string{"", "x ", "br0 ", "bond0 ", "OVSBond\n", "lacp=x ", "bond_mode=802.3ad "} {
+			cut := strings.Join(words[:i], "") + other + strings.Join(words[i+1:], "")
+			found, err := Read(map[string]string{mainFile: cut})
+			if err != nil {
+				continue
+			}
+			f, err := fabric.Parse("f.yaml", found.FabricFile("h"))
+			if err != nil {
+				t.Fatalf("%v of\n%s\n%s", err, cut, found.FabricFile("h"))
+			}
+			state, err := f.State("h")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := Write(render.Input{Host: f.Hosts[0], State: state, Old: map[string]string{mainFile: cut}}); err != nil {
+				t.Fatalf("%v of\n%s", err, cut)
+			}
+		}
 	}
 }

@@ -136,8 +136,8 @@ func (r *documentReader) nmstate(n *yamldoc.Node) {
 	r.options(name, lag.Get("options"), bondopt.Nmstate)
 	r.ports(name, anyOf(lag, "port", "ports", "slaves"), "name")
 	r.ports(name, anyOf(n.Get("bridge"), "port", "ports"), "name")
-	if bridge := n.Get("bridge"); kind == "ovs-bridge" && bridge != nil {
-		for _, port := range anyOf(bridge, "port", "ports").Items {
+	if ports := anyOf(n.Get("bridge"), "port", "ports"); kind == "ovs-bridge" && ports != nil {
+		for _, port := range ports.Items {
 			if lag := port.Get("link-aggregation"); lag != nil {
 				bond := value(port, "name")
 				r.declare(bond, "kind", "ovs-bond", r.line(port))
