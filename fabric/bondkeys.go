@@ -44,6 +44,8 @@ func optionText(o bondopt.Option, parameter bool) scalar[string] {
 		return switchText("0", "1", truth.schema, truth.hint, parseBool)
 	case o.Switch():
 		return switchText("0", "1", switchSchema, "write 0 or 1", parseSwitch)
+	case o.Name == "mode" && parameter: // Open vSwitch's too
+		return word(append(slices.Clone(o.Words), string(netstate.OVSBalanceSLB), string(netstate.OVSBalanceTCP))...)
 	case o.Words != nil && parameter && !said.Lenient:
 		return word(slices.DeleteFunc(slices.Clone(o.Words), func(w string) bool { return !said.Has(w) })...)
 	case o.Words != nil:

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/fabric/yamldoc"
+	"github.com/linerate/linerate/netstate"
 )
 
 // check judges what single keys cannot: names that must exist, addresses that
@@ -80,7 +81,7 @@ func SortedNames[V any](m map[string]V) []string {
 	for name := range m {
 		names = append(names, name)
 	}
-	sort.Slice(names, func(i, j int) bool { return NaturalLess(names[i], names[j]) })
+	sort.Slice(names, func(i, j int) bool { return netstate.NaturalLess(names[i], names[j]) })
 	return names
 }
 

@@ -28,6 +28,12 @@ func checkNetwork(ps *yamldoc.Collector, at place, n *yamldoc.Node, h Host) {
 	for _, b := range h.Network.Bonds {
 		c.bond(b, owner)
 	}
+	for _, b := range h.Network.OVSBonds {
+		c.ports("bonds", b.ID, b.Interfaces, owner)
+		if len(b.Addresses) > 0 {
+			c.say(b.ID+" is a bond of Open vSwitch, which has no addresses", "write them under its bridge", "bonds", b.ID, "addresses")
+		}
+	}
 	for _, b := range h.Network.Bridges {
 		c.ports("bridges", b.ID, b.Interfaces, owner)
 	}

@@ -24,6 +24,7 @@ func FuzzParse(f *testing.F) {
 		}
 	}
 	for _, seed := range []string{
+		ovsFile,
 		"linerate: v1\nhosts: {a: {reach: 'local:'}}",
 		"linerate: v1\nhosts:\n  a: &a\n    network: {ethernets: {e: }}\n  b: *a\n",
 		"linerate: v1\nhosts:\n  a:\n    network: |\n      text\n",

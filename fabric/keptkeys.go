@@ -2,6 +2,7 @@ package fabric
 
 import (
 	"github.com/linerate/linerate/fabric/yamldoc"
+	"github.com/linerate/linerate/netstate"
 )
 
 // keptKinds are what the keys that are kept as they were written may hold, where
@@ -14,6 +15,11 @@ func keptKindRows() map[string]func(*decoder, place, *yamldoc.Node) {
 		"activation-mode": is(word("manual", "off")),
 		"renderer":        is(word("networkd", "NetworkManager", "sriov")),
 		"link-local":      each(word("ipv4", "ipv6")),
+		ovsKey: func(d *decoder, at place, n *yamldoc.Node) {
+			if lacp := n.Get("lacp"); lacp != nil {
+				is(word(netstate.OVSLACPs()...))(d, at.key("lacp"), lacp)
+			}
+		},
 		"dhcp-identifier": is(word("mac", "duid")),
 
 		"ipv6-address-generation": is(word("eui64", "stable-privacy")),

@@ -92,6 +92,7 @@ func networkSchema(w *schemaWriter) map[string]any {
 // readNetwork takes netplan's text with or without its own "network" key.
 func readNetwork(d *decoder, at place, n *yamldoc.Node, into *Host) {
 	networkKeys.decode(d, at, unwrapped(n), &into.Network)
+	into.Network.partOVS(d, at, unwrapped(n))
 }
 
 // unwrapped is the mapping under a pasted file's own top level key.

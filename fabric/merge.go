@@ -165,6 +165,9 @@ func (m *merger) host() {
 // link compares one declared link with the host's; the host counts.
 func (m *merger) link(l netstate.Link) {
 	seen, ok := m.out.Link(m.observedName(l))
+	if l.OVS != nil && (!ok || seen.Kind == netstate.KindOVSBridge) && m.ovsBond(l) {
+		return
+	}
 	if !ok {
 		m.differ("link "+l.Name, "declared", "absent", false)
 		return

@@ -40,7 +40,7 @@ var networkKeys = object[Network]{
 		{"wifis", "wireless devices", others("wifis")},
 		{"modems", "modems", others("modems")},
 		{"nm-devices", "NetworkManager's own", others("nm-devices")},
-		{"openvswitch", "Open vSwitch; " + NotPlanned, unread(func(n *Network) *[]yamldoc.Pair { return &n.Unread })},
+		{ovsKey, "Open vSwitch; " + NotPlanned, unread(func(n *Network) *[]yamldoc.Pair { return &n.Unread })},
 	},
 	alias: map[string]string{"ethernet": "ethernets", "bond": "bonds", "vlan": "vlans", "bridge": "bridges"},
 }
@@ -109,10 +109,11 @@ var deviceKeys = append([]key[Device]{
 	{"dhcp6", "IPv6 addresses are leased: plan keeps the leases, and asks for none"},
 	{"accept-ra", "takes router advertisements: plan keeps what they gave"},
 	{"optional", "the device may be missing"},
+	{ovsKey, "a bond or bridge of Open vSwitch: rendered and predicted, and never changed by plan"},
 	{"activation-mode", "manual: plan leaves the device up or down as it is; off: plan takes it down"},
 }, notPlanned("renderer", "dhcp4-overrides", "dhcp6-overrides", "dhcp-identifier", "ra-overrides",
 	"ipv6-address-generation", "ipv6-address-token", "ipv6-privacy", "ipv6-mtu", "link-local", "nameservers",
-	"optional-addresses", "ignore-carrier", "critical", "neigh-suppress", "networkmanager", "openvswitch")...))...)
+	"optional-addresses", "ignore-carrier", "critical", "neigh-suppress", "networkmanager")...))...)
 
 var deviceAliases = map[string]string{
 	"ip": "addresses", "address": "addresses", "gateway": "gateway4", "dns": "nameservers", "route": "routes",

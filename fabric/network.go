@@ -17,7 +17,8 @@ type Network struct {
 	Source    string
 	Renderer  string // "networkd", "NetworkManager"; "" netplan's default
 	Ethernets []Ethernet
-	Bonds     []Bond
+	Bonds     []Bond    // the kernel's
+	OVSBonds  []OVSBond // Open vSwitch's, which netplan has among its bonds
 	VLANs     []VLAN
 	Bridges   []Bridge
 	// Others are devices of sections that linerate does not model, such as
@@ -85,6 +86,7 @@ type Bridge struct {
 	Device
 	Interfaces []string
 	Parameters *yamldoc.Node // unread; nil none
+	OVS        bool          // Open vSwitch's
 }
 
 // Other is a device of a section that linerate does not model.
@@ -120,7 +122,7 @@ type Rule struct {
 
 // IsZero reports a network that declares nothing.
 func (n Network) IsZero() bool {
-	return len(n.Ethernets)+len(n.Bonds)+len(n.VLANs)+len(n.Bridges)+len(n.Others) == 0
+	return len(n.Ethernets)+len(n.Bonds)+len(n.OVSBonds)+len(n.VLANs)+len(n.Bridges)+len(n.Others) == 0
 }
 
 // Devices lists what every definition says whatever its kind, in the order
@@ -137,6 +139,9 @@ func (n Network) each(visit func(section string, d Device)) {
 		visit("ethernets", d.Device)
 	}
 	for _, d := range n.Bonds {
+		visit("bonds", d.Device)
+	}
+	for _, d := range n.OVSBonds {
 		visit("bonds", d.Device)
 	}
 	for _, d := range n.VLANs {

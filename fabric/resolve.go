@@ -40,7 +40,7 @@ func (e Ethernet) names(hw Hardware) ([]string, bool) {
 				covered = append(covered, name)
 			}
 		}
-		sort.Slice(covered, func(i, j int) bool { return NaturalLess(covered[i], covered[j]) })
+		sort.Slice(covered, func(i, j int) bool { return netstate.NaturalLess(covered[i], covered[j]) })
 		return covered, len(covered) > 0
 	case !m.MAC.IsZero():
 		// One device has the address; the file does not say its name.
@@ -56,38 +56,6 @@ func (e Ethernet) names(hw Hardware) ([]string, bool) {
 // its name.
 func (e Ethernet) byAddress() bool {
 	return e.Match != nil && e.SetName == "" && e.Match.Name == "" && !e.Match.MAC.IsZero()
-}
-
-// NaturalLess orders names with numbers in them as people do: ens2f2 before
-// ens2f10.
-func NaturalLess(a, b string) bool {
-	for a != "" && b != "" {
-		na, nb := digits(a), digits(b)
-		if na == 0 || nb == 0 {
-			if a[0] != b[0] {
-				return a[0] < b[0]
-			}
-			a, b = a[1:], b[1:]
-			continue
-		}
-		x, y := strings.TrimLeft(a[:na], "0"), strings.TrimLeft(b[:nb], "0")
-		if len(x) != len(y) {
-			return len(x) < len(y)
-		}
-		if x != y {
-			return x < y
-		}
-		a, b = a[na:], b[nb:]
-	}
-	return len(a) < len(b)
-}
-
-func digits(s string) int {
-	n := 0
-	for n < len(s) && s[n] >= '0' && s[n] <= '9' {
-		n++
-	}
-	return n
 }
 
 // String says what is matched: "name ens2f*".
@@ -152,7 +120,7 @@ func (h Host) HardwareOf(l netstate.Link) (HardwareLink, bool) {
 	for k := range h.Hardware.Links {
 		keys = append(keys, k)
 	}
-	sort.Slice(keys, func(i, j int) bool { return NaturalLess(keys[i], keys[j]) })
+	sort.Slice(keys, func(i, j int) bool { return netstate.NaturalLess(keys[i], keys[j]) })
 	for _, k := range keys {
 		if h.Names[k] == l.Name && l.Name != "" {
 			return h.Hardware.Links[k], true
@@ -200,6 +168,9 @@ func (n Network) below(id string) []string {
 		if b.ID == id {
 			return b.Interfaces
 		}
+	}
+	if b, ok := n.OVSBond(id); ok {
+		return b.Interfaces
 	}
 	for _, b := range n.Bridges {
 		if b.ID == id {

@@ -60,6 +60,7 @@ func (h Host) state() netstate.Host {
 	b.ethernets()
 	b.others()
 	b.bonds()
+	b.ovsBonds()
 	b.bridges()
 	b.vlans()
 	b.bridgePorts()
@@ -194,7 +195,11 @@ func (b stateBuilder) devices(ids []string) []string {
 
 func (b stateBuilder) bridges() {
 	for _, bridge := range b.declared.Network.Bridges {
-		b.add(netstate.Link{Name: bridge.ID, Kind: "bridge", MTU: bridge.MTU, MAC: bridge.MAC})
+		l := netstate.Link{Name: bridge.ID, Kind: "bridge", MTU: bridge.MTU, MAC: bridge.MAC}
+		if bridge.OVS {
+			l.Kind = netstate.KindOVSBridge
+		}
+		b.add(l)
 	}
 }
 
@@ -230,7 +235,7 @@ func (b stateBuilder) vlans() {
 func (b stateBuilder) settleMTUs() {
 	for i := range b.state.Links {
 		l := &b.state.Links[i]
-		if l.MTU == 0 && l.VLAN == nil && l.VXLAN == nil && l.Kind != "bridge" {
+		if l.MTU == 0 && l.VLAN == nil && l.VXLAN == nil && l.OVS == nil && !l.Switches() {
 			l.MTU = DefaultMTU
 		}
 	}

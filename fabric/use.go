@@ -119,7 +119,7 @@ func (u usage) under(l netstate.Link) []netstate.Link {
 			add(next.VXLAN.Lower)
 		}
 		for _, port := range u.host.Links {
-			if port.Master == next.Name && (next.Bond != nil || next.Kind == "bridge") {
+			if port.Master == next.Name && (next.Bond != nil || next.OVS != nil || next.Switches()) {
 				add(port.Name)
 			}
 		}

@@ -260,10 +260,13 @@ type BondPort struct {
 // UsablePorts returns the slaves of the named bond that carry transmit
 // traffic, in the order the transmit hash indexes them: enslave order,
 // without ports that are down, in backup state, or outside the active
-// aggregator (bond_update_slave_arr, drivers/net/bonding/bond_main.c). Nil
-// when the link is unknown or no bond.
+// aggregator (bond_update_slave_arr, drivers/net/bonding/bond_main.c); the members
+// of one of Open vSwitch that it sends on. Nil when the link is unknown or no bond.
 func (h Host) UsablePorts(bond string) []string {
 	l, ok := h.Link(bond)
+	if ok && l.OVS != nil {
+		return h.usableMembers(l.OVS)
+	}
 	if !ok || l.Bond == nil {
 		return nil
 	}

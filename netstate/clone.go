@@ -38,6 +38,11 @@ func (l Link) Clone() Link {
 		b.Ports, b.Options = slices.Clone(b.Ports), maps.Clone(b.Options)
 		l.Bond = &b
 	}
+	if l.OVS != nil {
+		b := *l.OVS
+		b.Ports, b.Disabled, b.Buckets = slices.Clone(b.Ports), slices.Clone(b.Disabled), maps.Clone(b.Buckets)
+		l.OVS = &b
+	}
 	l.Port = copied(l.Port)
 	l.VLAN = copied(l.VLAN)
 	l.Addresses, l.Leases, l.NoBroadcast = slices.Clone(l.Addresses), slices.Clone(l.Leases), slices.Clone(l.NoBroadcast)

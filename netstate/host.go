@@ -149,7 +149,8 @@ type Link struct {
 	Name  string `json:"name"`
 	Index int    `json:"ifindex,omitempty"`
 	// Kind is the kernel's link kind ("bond", "vlan", "veth", "bridge", ...);
-	// "" is a physical device, "loopback" is lo, which has no kind of its own.
+	// "" is a physical device, "loopback" is lo, which has no kind of its own, and
+	// KindOVSBond a bond of Open vSwitch, which is no link of the kernel's.
 	Kind         string   `json:"kind,omitempty"`
 	MAC          flow.MAC `json:"mac"`
 	PermanentMAC flow.MAC `json:"permanent_mac,omitzero"`
@@ -192,7 +193,8 @@ type Link struct {
 	// Owner is the program that manages this link ("NetworkManager",
 	// "systemd-networkd", ...); "" nobody, or unknown.
 	Owner    string            `json:"owner,omitempty"`
-	Bond     *Bond             `json:"bond,omitempty"`
+	Bond     *Bond             `json:"bond,omitempty"`     // the bonding driver's
+	OVS      *OVSBond          `json:"ovs_bond,omitempty"` // Open vSwitch's
 	Port     *BondPort         `json:"bond_port,omitempty"`
 	VLAN     *VLAN             `json:"vlan,omitempty"`
 	VXLAN    *VXLAN            `json:"vxlan,omitempty"`
@@ -331,7 +333,7 @@ func guestEnd(name string) bool {
 // lab's host has, unless a guest is at the end of that. False for what is no bridge, and
 // where it has several such ports or none.
 func (h Host) OutwardPort(bridge Link) (string, bool) {
-	if bridge.Kind != "bridge" {
+	if !bridge.Switches() {
 		return "", false
 	}
 	var out, all []string
@@ -340,7 +342,7 @@ func (h Host) OutwardPort(bridge Link) (string, bool) {
 			continue
 		}
 		all = append(all, p.Name)
-		if p.Kind == "" || p.Kind == "bond" || p.Kind == "vlan" {
+		if p.Kind == "" || p.Kind == "bond" || p.Kind == "vlan" || p.Kind == KindOVSBond {
 			out = append(out, p.Name)
 		}
 	}
@@ -355,7 +357,8 @@ func (h Host) OutwardPort(bridge Link) (string, bool) {
 
 // Below returns the links that carry the named link's frames: itself when it
 // rides on nothing, a bond's usable ports, a VLAN's parent's, those of a bridge's one
-// way out; with the number of VLAN tags added on the way and the bond passed, if any.
+// way out; with the number of VLAN tags added on the way and the kernel's bond passed,
+// if any. A bond of Open vSwitch is passed as its usable members, and is not named.
 func (h Host) Below(name string) (ports []Link, tags int, bond *Link) {
 	l, ok := h.Link(name)
 	if !ok {
@@ -374,14 +377,35 @@ func (h Host) Below(name string) (ports []Link, tags int, bond *Link) {
 			return nil, tags, nil
 		}
 	}
-	if l.Bond == nil {
+	if l.Bond == nil && l.OVS == nil {
 		return []Link{l}, tags, nil
 	}
 	for _, port := range h.UsablePorts(l.Name) {
 		p, _ := h.Link(port)
 		ports = append(ports, p)
 	}
+	if l.Bond == nil {
+		return ports, tags, nil
+	}
 	return ports, tags, &l
+}
+
+// TagOf is the VLAN in which frames leave that the host sends from an address of its
+// own, by the lowest of the VLANs below it; 0 untagged, or no link has the address.
+func (h Host) TagOf(own netip.Addr) int {
+	l, ok := h.LinkWith(own)
+	tag := 0
+	for range maxStack {
+		next, passes := h.OutwardPort(l)
+		if l.VLAN != nil {
+			next, passes, tag = l.VLAN.Parent, true, l.VLAN.ID
+		}
+		if !ok || !passes {
+			break
+		}
+		l, ok = h.Link(next)
+	}
+	return tag
 }
 
 // SetLink replaces the link of the same name, or adds it.

@@ -65,6 +65,9 @@ func better(a, b unit.BitRate, count map[unit.BitRate]int, byCount bool) bool {
 // standby counts ports that are up and wait for the active one to fail.
 func (a attachment) standby() int {
 	b := a.base.Bond
+	if a.ovs != nil {
+		return len(a.host.StandbyMembers(a.base.Name))
+	}
 	if b == nil || b.Mode != netstate.ActiveBackup {
 		return 0
 	}

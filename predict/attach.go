@@ -10,6 +10,7 @@ import (
 	"github.com/linerate/linerate/predict/framing"
 	"github.com/linerate/linerate/predict/routing"
 	"github.com/linerate/linerate/steer"
+	"github.com/linerate/linerate/steer/ovs"
 	"github.com/linerate/linerate/unit"
 )
 
@@ -23,6 +24,7 @@ type attachment struct {
 	// bundle is set for bonds; computed is false where the host's hash is not
 	// Linux's and ports cannot be chosen for it.
 	bundle   *steer.Bundle
+	ovs      *ovs.Bond        // of a bond of Open vSwitch
 	hops     *steer.Multipath // of an attachment that is a route's next hops
 	computed bool
 }
@@ -95,12 +97,18 @@ func carrier(h netstate.Host, v netstate.VXLAN) (string, bool) {
 func attach(h netstate.Host, base netstate.Link, transmit bool) (attachment, error) {
 	h, base = aggregated(h, base)
 	a := attachment{host: h, base: base, ports: []netstate.Link{base}}
-	if base.Bond != nil {
+	var err error
+	if a.ovs, err = ovsOf(h, base); err != nil {
+		return a, err
+	}
+	if base.Bond != nil || a.ovs != nil {
 		a.ports = nil
 		for _, name := range h.UsablePorts(base.Name) {
 			p, _ := h.Link(name)
 			a.ports = append(a.ports, p)
 		}
+	}
+	if base.Bond != nil {
 		a.bundle, a.computed = bundleOf(h, base)
 	}
 	if base.Bond != nil && len(base.Bond.Ports) == 0 {
@@ -189,7 +197,7 @@ func (a attachment) slowest() int {
 
 // name is "bond0 (a0, a1)" or "ens3".
 func (a attachment) name() string {
-	if a.base.Bond == nil {
+	if a.base.Bond == nil && a.ovs == nil {
 		return a.base.Name
 	}
 	var ports []string

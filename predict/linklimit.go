@@ -158,7 +158,7 @@ func (w *way) linkCause(u usage, rate unit.BitRate, count float64, all unit.BitR
 // hash to fewer than they are.
 func (u usage) collided() bool {
 	for i, s := range u.side.uses {
-		if s.spread != byAddress {
+		if s.spread != byAddress || s.byVLAN {
 			continue
 		}
 		ports := 0

@@ -40,6 +40,9 @@ type use struct {
 	policy netstate.HashPolicy
 	// outer: the ports are a tunnel's, which decide and cannot be chosen.
 	outer bool
+	// byVLAN: lanes of one VLAN share a port, as Open vSwitch's balance-slb has it, which
+	// moves those of several apart by their load.
+	byVLAN bool
 }
 
 // transmitUse is how the host's own bond spreads what it sends.
@@ -47,8 +50,11 @@ func (a attachment) transmitUse() use {
 	if a.hops != nil {
 		return a.hopUse()
 	}
-	if a.bundle == nil || len(a.ports) == 1 {
+	if a.bundle == nil && a.ovs == nil || len(a.ports) == 1 {
 		return use{spread: onePort}
+	}
+	if a.ovs != nil {
+		return a.ovsUse()
 	}
 	r := a.bundle.Reach()
 	u := use{why: a.base.Name + ": " + r.Why, policy: a.bundle.Policy}
@@ -85,6 +91,8 @@ func (a attachment) receiveUse(path fabric.Path, ipv6 bool) use {
 	switch {
 	case len(a.ports) == 1:
 		return use{spread: onePort}
+	case a.ovs != nil:
+		return a.ovsReceives(path)
 	case a.bundle == nil: // next hops that lead to an address of lo
 		return switchUse(path, len(a.ports))
 	}

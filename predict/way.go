@@ -284,6 +284,20 @@ func (s *side) place(w *way, transmit bool, end func(leg) (int, netip.Addr)) {
 		if s.uses[n].spread != byAddress {
 			continue
 		}
+		if s.uses[n].byVLAN {
+			var tags []int
+			for k, f := range frames {
+				own := f.Src
+				if !transmit {
+					own = f.Dst
+				}
+				tag := s.at[n].host.TagOf(own)
+				if !slices.Contains(tags, tag) {
+					tags = append(tags, tag)
+				}
+				peers[k] = slices.Index(tags, tag)
+			}
+		}
 		ports, err := s.uses[n].lanePorts(frames, peers, len(s.at[n].ports))
 		s.loose[n] = err != nil
 		for k, leg := range members {

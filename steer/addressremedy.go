@@ -21,6 +21,8 @@ func RemedyFor(s Spreader) string {
 		return b.remedy()
 	}
 	switch s := s.(type) {
+	case Remedied:
+		return s.Remedy()
 	case EtherChannel:
 		switch {
 		case s.Mode == ChannelBackup:

@@ -19,6 +19,8 @@ func (s side) portRemedy(lanes int, v verdict) string {
 	switch on := s.spreader.(type) {
 	case EtherChannel, Lagg:
 		return RemedyFor(s.spreader)
+	case Remedied:
+		return on.Remedy()
 	case Multipath:
 		return on.portRemedy(on.Reach(), lanes, v)
 	case Answered:

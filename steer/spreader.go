@@ -14,6 +14,9 @@ type Spreader interface {
 	Reach() Reach
 }
 
+// Remedied is a spreader that says itself what would let flows use its links evenly.
+type Remedied interface{ Remedy() string }
+
 var _ Spreader = Bundle{}
 
 // Links are the usable ports.

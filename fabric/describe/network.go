@@ -32,7 +32,7 @@ type describer struct {
 func newDescriber(h netstate.Host, shared map[netip.Addr]bool, taken map[netip.Addr]string) *describer {
 	d := &describer{host: h, shared: shared, taken: taken, needed: map[string]bool{}, ruled: map[int]bool{}}
 	for _, l := range h.Links {
-		if d.section(l) != "" && (l.Bond != nil || len(d.own(l)) > 0) && d.whole(l.Name, 0) {
+		if d.section(l) != "" && (l.Bond != nil || l.OVS != nil || len(d.own(l)) > 0) && d.whole(l.Name, 0) {
 			d.need(l.Name)
 		}
 	}
@@ -58,17 +58,26 @@ func (d *describer) whole(name string, depth int) bool {
 	if !ok || d.section(l) == "" || depth > deepest {
 		return false
 	}
-	switch {
-	case l.VLAN != nil:
+	if l.VLAN != nil {
 		return d.whole(l.VLAN.Parent, depth+1)
-	case l.Bond != nil:
-		for _, port := range l.Bond.Ports {
-			if !d.whole(port, depth+1) {
-				return false
-			}
+	}
+	for _, port := range portsOf(l) {
+		if !d.whole(port, depth+1) {
+			return false
 		}
 	}
 	return true
+}
+
+// portsOf are a bond's ports, or the members of one of Open vSwitch.
+func portsOf(l netstate.Link) []string {
+	switch {
+	case l.Bond != nil:
+		return l.Bond.Ports
+	case l.OVS != nil:
+		return l.OVS.Ports
+	}
+	return nil
 }
 
 // section is where netplan defines a link; "" for one that is left out.
@@ -80,7 +89,7 @@ func (d *describer) section(l netstate.Link) string {
 		return ""
 	case l.VLAN != nil && (l.VLAN.Protocol != "" || l.VLAN.Parent == ""):
 		return "" // netplan's are 802.1Q, on a link of the same host
-	case l.Bond != nil:
+	case l.Bond != nil, l.OVS != nil:
 		return "bonds"
 	case l.VLAN != nil:
 		return "vlans"
@@ -90,7 +99,7 @@ func (d *describer) section(l netstate.Link) string {
 		return "ethernets"
 	case "dummy":
 		return "dummy-devices"
-	case "bridge":
+	case "bridge", netstate.KindOVSBridge:
 		if len(d.bridged(l.Name)) > 0 {
 			return "bridges"
 		}
@@ -123,7 +132,7 @@ func (d *describer) bridged(bridge string) []string {
 	self, _ := d.host.Link(bridge)
 	only, _ := d.host.OutwardPort(self)
 	for _, l := range d.host.Links {
-		if l.Master == bridge && l.Name != bridge && (l.Kind == "" || l.Bond != nil || l.VLAN != nil || l.Name == only) && d.whole(l.Name, 1) {
+		if l.Master == bridge && l.Name != bridge && (l.Kind == "" || len(portsOf(l)) > 0 || l.VLAN != nil || l.Name == only) && d.whole(l.Name, 1) {
 			ports = append(ports, l.Name)
 		}
 	}
@@ -148,14 +157,13 @@ func (d *describer) need(name string) {
 		return
 	}
 	d.needed[name] = true
+	for _, port := range portsOf(l) {
+		d.need(port)
+	}
 	switch {
 	case l.VLAN != nil:
 		d.need(l.VLAN.Parent)
-	case l.Bond != nil:
-		for _, port := range l.Bond.Ports {
-			d.need(port)
-		}
-	case l.Kind == "bridge":
+	case l.Switches():
 		for _, port := range d.bridged(name) {
 			d.need(port)
 		}
@@ -170,7 +178,7 @@ func (d *describer) ports() []netstate.Link {
 			ports = append(ports, l)
 		}
 	}
-	sort.SliceStable(ports, func(i, j int) bool { return fabric.NaturalLess(ports[i].Name, ports[j].Name) })
+	sort.SliceStable(ports, func(i, j int) bool { return netstate.NaturalLess(ports[i].Name, ports[j].Name) })
 	return ports
 }
 
@@ -216,10 +224,17 @@ func (d *describer) device(section string, l netstate.Link, devices *yamldoc.Nod
 	n := &yamldoc.Node{Kind: yamldoc.MappingNode}
 	switch section {
 	case "bonds":
-		n.Set("interfaces", yamldoc.Texts(l.Bond.Ports))
+		n.Set("interfaces", yamldoc.Texts(portsOf(l)))
+		if l.OVS != nil {
+			d.ovsBond(l, n)
+			break
+		}
 		n.Set("parameters", fabric.BondParameters(*l.Bond))
 	case "bridges":
 		n.Set("interfaces", yamldoc.Texts(d.bridged(l.Name)))
+		if l.Kind == netstate.KindOVSBridge {
+			n.Set("openvswitch", &yamldoc.Node{Kind: yamldoc.MappingNode, Flow: true})
+		}
 		d.bridge(l)
 	case "vlans":
 		n.Set("id", yamldoc.Text(strconv.Itoa(l.VLAN.ID)))
@@ -300,6 +315,32 @@ func (d *describer) master(l netstate.Link) {
 	}
 }
 
+// ovsBond is what a file says of a bond of Open vSwitch. What was not read is named:
+// without it Open vSwitch takes a default.
+func (d *describer) ovsBond(l netstate.Link, n *yamldoc.Node) {
+	own := &yamldoc.Node{Kind: yamldoc.MappingNode, Flow: true}
+	switch l.OVS.LACP {
+	case netstate.OVSLACPOff: // as it is where nothing is said
+	case "":
+		d.unsaid.add("lacp of "+l.Name, "which was not read")
+	default:
+		own.Set("lacp", yamldoc.Text(l.OVS.LACP))
+	}
+	if l.OVS.Basis != 0 {
+		basis := &yamldoc.Node{Kind: yamldoc.MappingNode, Flow: true}
+		basis.Set("bond-hash-basis", yamldoc.Quoted(strconv.FormatUint(uint64(l.OVS.Basis), 10)))
+		own.Set("other-config", basis)
+	}
+	n.Set("openvswitch", own)
+	if l.OVS.Mode == "" {
+		d.unsaid.add("bond_mode of "+l.Name, "which was not read")
+		return
+	}
+	mode := &yamldoc.Node{Kind: yamldoc.MappingNode}
+	mode.Set("mode", yamldoc.Text(string(l.OVS.Mode)))
+	n.Set("parameters", mode)
+}
+
 // bridge notes what of a bridge is not in the file: ports that lead nowhere off
 // the host, and VLAN filtering.
 func (d *describer) bridge(l netstate.Link) {
@@ -332,7 +373,7 @@ func (d *describer) impliedMTU(l netstate.Link) int {
 	if l.Loopback() {
 		return fabric.LoopbackMTU
 	}
-	if l.Kind == "bridge" {
+	if l.Switches() || l.OVS != nil {
 		return 0 // depends on all its ports: always said
 	}
 	return fabric.DefaultMTU
@@ -343,6 +384,9 @@ func (d *describer) impliedMTU(l netstate.Link) int {
 func (d *describer) bonding() *yamldoc.Node {
 	n := &yamldoc.Node{Kind: yamldoc.MappingNode}
 	for _, l := range d.inSection("bonds") {
+		if l.Bond == nil {
+			continue
+		}
 		n.Set(l.Name, yamldoc.Filled(fabric.BondOptions(l, fabric.BondParameters(*l.Bond), d.unsaid.add)))
 	}
 	return yamldoc.Filled(n)

@@ -25,6 +25,9 @@ func (b *builder) definitions() []section {
 	for _, d := range n.Bonds {
 		all = append(all, section{"bonds", d.Device})
 	}
+	for _, d := range n.OVSBonds {
+		all = append(all, section{"bonds", d.Device})
+	}
 	for _, d := range n.VLANs {
 		all = append(all, section{"vlans", d.Device})
 	}

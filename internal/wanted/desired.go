@@ -108,6 +108,7 @@ func (b *builder) build() {
 	b.ethernets()
 	b.dummies()
 	b.bonds()
+	b.ovsBonds()
 	b.vlans()
 	b.others()
 	b.attributes()
@@ -167,7 +168,7 @@ func (b *builder) nearestLink(name string) string {
 	for _, l := range b.observed.Links {
 		names = append(names, l.Name)
 	}
-	return fabric.Suggestion(name, names)
+	return yamldoc.Nearest(name, names)
 }
 
 // copied is a bond that shares nothing with its source.

@@ -62,7 +62,7 @@ func (b *builder) find() {
 				names = append(names, l.Name)
 			}
 		}
-		names = fabric.InNaturalOrder(names)
+		names = netstate.InNaturalOrder(names)
 		path := network("ethernets", e.ID)
 		switch {
 		case len(names) == 0 && e.Match == nil && !e.Optional():
@@ -82,6 +82,9 @@ func (b *builder) find() {
 	for _, d := range b.file.Network.Bonds {
 		b.define(d.ID, network("bonds", d.ID), d.ID)
 	}
+	for _, d := range b.file.Network.OVSBonds {
+		b.define(d.ID, network("bonds", d.ID), d.ID)
+	}
 	for _, d := range b.file.Network.VLANs {
 		b.define(d.ID, network("vlans", d.ID), d.ID)
 	}
@@ -96,7 +99,7 @@ func (b *builder) find() {
 // covers is netplan's match on an observed link: links that netplan makes
 // itself, and lo, are named, never matched.
 func (b *builder) covers(e fabric.Ethernet, l netstate.Link) bool {
-	if e.Match != nil && slices.Contains([]string{"loopback", "bond", "vlan", "bridge", "vxlan"}, l.Kind) {
+	if e.Match != nil && slices.Contains([]string{"loopback", "bond", "vlan", "bridge", netstate.KindOVSBridge, "vxlan"}, l.Kind) {
 		return false
 	}
 	return e.Covers(l)

@@ -83,6 +83,35 @@ func (b *builder) made(l netstate.Link, path []any) bool {
 	return true
 }
 
+// leaveOVS tells of what Open vSwitch makes, but where files alone are made.
+func (b *builder) leaveOVS(format string, args ...any) {
+	if !b.request.FromFile {
+		b.leave(format, args...)
+	}
+}
+
+// ovsBonds leaves bonds of Open vSwitch as they are: the kernel does not know them, and
+// what it calls so is none of them.
+func (b *builder) ovsBonds() {
+	for _, d := range b.file.Network.OVSBonds {
+		path := network("bonds", d.ID)
+		b.devices[d.ID] = nil
+		if have, there := b.want.Link(d.ID); there && have.Kind != netstate.KindOVSBridge { // --fake-iface of ovs-vsctl(8)
+			b.wrong(path, "choose another name, or remove what is there", "%s is %s here, and the file has it as a bond of Open vSwitch", d.ID, kindWords(have))
+			continue
+		}
+		b.leaveOVS("%s is a bond of Open vSwitch, which changes of the kernel's bonds do not reach: `ovs-vsctl set port %s bond_mode=%s lacp=%s` sets it",
+			d.ID, d.ID, d.Options.Runs().Mode, d.Options.Runs().LACP)
+		for _, id := range d.Interfaces {
+			for _, name := range b.devices[id] {
+				if l, _ := b.want.Link(name); b.isBond(l.Master) {
+					b.wrong(append(slices.Clone(path), "interfaces"), "take it out of "+l.Master+" first: `ip link set "+name+" nomaster`", "%s is a port of the kernel's bond %s, and the file has it in %s of Open vSwitch", name, l.Master, d.ID)
+				}
+			}
+		}
+	}
+}
+
 func (b *builder) bonds() {
 	for _, d := range b.file.Network.Bonds {
 		path := network("bonds", d.ID)
@@ -263,6 +292,13 @@ func (b *builder) leaveMaster(port netstate.Link, to string, path []any) {
 func (b *builder) vlans() {
 	for _, d := range b.lowestFirst() {
 		path := network("vlans", d.ID)
+		if slices.ContainsFunc(b.file.Network.Bridges, func(o fabric.Bridge) bool { return o.OVS && o.ID == d.Link }) {
+			b.leaveOVS("%s is a VLAN on %s, a bridge of Open vSwitch, which makes it: `ovs-vsctl add-br %s %s %d`", d.ID, d.Link, d.ID, d.Link, d.Tag)
+			if _, there := b.want.Link(d.ID); there {
+				b.raise(d.ID, d.Device, path)
+			}
+			continue
+		}
 		problems := len(b.problems)
 		parent, ok := b.linkOf(d.Link, append(slices.Clone(path), "link"))
 		if !ok {

@@ -99,7 +99,7 @@ func TestNotPlannedKeys(t *testing.T) {
 
 // otherWords are keys that are kept as they were written, and planned.
 var otherWords = map[string]bool{
-	"dhcp4": true, "dhcp6": true, "accept-ra": true, "optional": true, "activation-mode": true,
+	"openvswitch": true, "dhcp4": true, "dhcp6": true, "accept-ra": true, "optional": true, "activation-mode": true,
 	"congestion-window": true, "advertised-receive-window": true, "advertised-mss": true,
 	"generic-receive-offload": true, "tcp-segmentation-offload": true, "large-receive-offload": true,
 }

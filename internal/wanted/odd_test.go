@@ -60,7 +60,7 @@ func TestOddHosts(t *testing.T) {
 		for name := range spoil {
 			names = append(names, name)
 		}
-		names = rapid.SliceOfN(rapid.SampledFrom(fabric.InNaturalOrder(names)), 1, 3).Draw(rt, "spoilt")
+		names = rapid.SliceOfN(rapid.SampledFrom(netstate.InNaturalOrder(names)), 1, 3).Draw(rt, "spoilt")
 		for _, name := range names {
 			spoil[name](&h)
 		}

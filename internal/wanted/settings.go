@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/internal/bondopt"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/plan"
@@ -20,7 +21,7 @@ func (b *builder) settings() {
 			}
 		}
 	}
-	for _, id := range fabric.InNaturalOrder(slices.Collect(maps.Keys(b.file.Links))) {
+	for _, id := range netstate.InNaturalOrder(slices.Collect(maps.Keys(b.file.Links))) {
 		wanted := b.file.Links[id]
 		path := []any{"links", id}
 		names := b.links(id)
@@ -69,7 +70,7 @@ func (b *builder) offload(name, feature string, on bool, path []any) {
 	have, known := l.Offloads[feature]
 	switch {
 	case !known && l.Offloads != nil:
-		b.wrong(path, "", "%s has no offload %s%s", name, feature, fabric.Suggestion(feature, slices.Collect(maps.Keys(l.Offloads))))
+		b.wrong(path, "", "%s has no offload %s%s", name, feature, yamldoc.Nearest(feature, slices.Collect(maps.Keys(l.Offloads))))
 		return
 	case !known:
 		b.wrong(path, "", "the offloads of %s could not be read, so that they could not be rolled back", name)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/internal/advise/profile"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/plan"
@@ -130,7 +131,7 @@ func (b *builder) fileSysctl(key, value string) {
 		if release == "" {
 			release = "of this host"
 		}
-		hint, near := "look it up with sysctl -a on the host", fabric.Suggestion(key, b.observed.SysctlKeys())
+		hint, near := "look it up with sysctl -a on the host", yamldoc.Nearest(key, b.observed.SysctlKeys())
 		if why := profile.Obsolete(key); why != "" {
 			hint, near = why, ""
 		}
@@ -235,7 +236,7 @@ func (b *builder) profiles(own map[string]bool) {
 	for _, name := range names {
 		set, known := profile.ByName(name)
 		if !known {
-			b.wrong([]any{"profiles"}, "", "profile %q is not known%s", name, fabric.Suggestion(name, fabric.ProfileNames()))
+			b.wrong([]any{"profiles"}, "", "profile %q is not known%s", name, yamldoc.Nearest(name, fabric.ProfileNames()))
 			continue
 		}
 		result := set(in)

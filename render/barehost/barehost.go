@@ -66,7 +66,7 @@ func Of(h fabric.Host, declared netstate.Host, sysctls []string) netstate.Host {
 		}
 	}
 	for _, l := range declared.Links {
-		if l.Bond != nil || l.VLAN != nil || l.Kind == "dummy" {
+		if l.Bond != nil || l.OVS != nil || l.VLAN != nil || l.Kind == "dummy" {
 			continue
 		}
 		link := netstate.Link{Name: l.Name, Kind: l.Kind, MAC: l.PermanentMAC, PermanentMAC: l.PermanentMAC, Card: l.Card, Speed: l.Speed, Framing: l.Framing, MTU: 1500, VXLAN: l.VXLAN}

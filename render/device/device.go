@@ -11,6 +11,7 @@ import (
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/render"
 )
 
@@ -33,7 +34,8 @@ type Device struct {
 	Options    []Option // of a bond, the mode first
 	Parent     string   // of a VLAN
 	Tag        int
-	Parameters *yamldoc.Node // of a bridge
+	Parameters *yamldoc.Node // of a bridge, and of a bond of Open vSwitch
+	OVS        netstate.OVSBond
 	Settings   fabric.LinkSettings
 }
 
@@ -47,7 +49,13 @@ const (
 	VLAN     Kind = "vlan"
 	Bridge   Kind = "bridge"
 	Dummy    Kind = "dummy-devices"
+
+	OVSBond   Kind = "ovs-bond"   // of Open vSwitch
+	OVSBridge Kind = "ovs-bridge" // likewise
 )
+
+// OVS reports what Open vSwitch makes.
+func (k Kind) OVS() bool { return k == OVSBond || k == OVSBridge }
 
 // Option is a bond option by its kernel name, with the key that the fabric
 // file has for it.
@@ -77,6 +85,9 @@ func All(in render.Input) []Device {
 	for _, b := range n.Bonds {
 		all = append(all, Device{Device: b.Device, Name: b.ID, Kind: Bond, Ports: Interfaces(in, b.Interfaces), Options: BondOptions(in, b)})
 	}
+	for _, b := range n.OVSBonds {
+		all = append(all, Device{Device: b.Device, Name: b.ID, Kind: OVSBond, Ports: Interfaces(in, b.Interfaces), Parameters: b.Parameters, OVS: b.Options})
+	}
 	for _, v := range n.VLANs {
 		parents := Interfaces(in, []string{v.Link})
 		d := Device{Device: v.Device, Name: v.ID, Kind: VLAN, Tag: v.Tag, Parent: v.Link}
@@ -86,7 +97,7 @@ func All(in render.Input) []Device {
 		all = append(all, d)
 	}
 	for _, b := range n.Bridges {
-		all = append(all, Device{Device: b.Device, Name: b.ID, Kind: Bridge, Ports: Interfaces(in, b.Interfaces), Parameters: b.Parameters})
+		all = append(all, Device{Device: b.Device, Name: b.ID, Kind: kindOf(b), Ports: Interfaces(in, b.Interfaces), Parameters: b.Parameters})
 	}
 	for i := range all {
 		all[i].Settings = in.Host.Links[all[i].ID]
@@ -138,6 +149,13 @@ func Interfaces(in render.Input, ids []string) []string {
 	return names
 }
 
+func kindOf(b fabric.Bridge) Kind {
+	if b.OVS {
+		return OVSBridge
+	}
+	return Bridge
+}
+
 // masterOf is the bond or bridge that a definition is a port of.
 func masterOf(in render.Input, id string) (string, Kind) {
 	for _, b := range in.Host.Network.Bonds {
@@ -145,9 +163,14 @@ func masterOf(in render.Input, id string) (string, Kind) {
 			return b.ID, Bond
 		}
 	}
+	for _, b := range in.Host.Network.OVSBonds {
+		if slices.Contains(b.Interfaces, id) {
+			return b.ID, OVSBond
+		}
+	}
 	for _, b := range in.Host.Network.Bridges {
 		if slices.Contains(b.Interfaces, id) {
-			return b.ID, Bridge
+			return b.ID, kindOf(b)
 		}
 	}
 	return "", ""

@@ -62,7 +62,7 @@ func TestFieldFiles(t *testing.T) {
 		{"netplan-driver-match", render.FormatNetplan, []string{"enp1s0f*"}, nil, nil},
 		{"netplan-no-version", render.FormatNetplan, []string{"dhcp4: true"}, nil, nil},
 		{"netplan-one-port-bond", render.FormatNetplan, []string{"bonds:"}, nil, nil},
-		{"netplan-ovs-bond", render.FormatNetplan, []string{"eth1"}, []string{"bonds:", "bridges:"}, []string{"Open vSwitch makes it"}},
+		{"netplan-ovs-bond", render.FormatNetplan, []string{"eth1", "openvswitch: {}", "bonds:", "bridges:"}, nil, nil},
 		{"networkd-named-table", render.FormatNetworkd, []string{"198.51.100.10/24"}, nil, []string{"Table"}},
 		{"networkd-plain-dhcp", render.FormatNetworkd, []string{"dhcp4: true"}, nil, nil},
 		{"networkd-type-ether", render.FormatNetworkd, []string{"match: {}", "dhcp4: true"}, nil, nil},

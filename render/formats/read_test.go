@@ -135,6 +135,8 @@ func FuzzReadFiles(f *testing.F) {
 		}
 	}
 	f.Add("/etc/netplan/a.yaml", "network: {ethernets: {eth0: {dhcp4: true}}}", "")
+	f.Add("/etc/netplan/a.yaml", "network: {ethernets: {e: {}, f: {}}, bonds: {b: {interfaces: [e, f], openvswitch: {lacp: active}}}, bridges: {v: {interfaces: [b], openvswitch: {}}}}", "")
+	f.Add("/etc/nmstate/a.yml", "interfaces: [{name: v, type: ovs-bridge, bridge: {port: [{name: b, link-aggregation: {mode: lacp, port: [{name: e}, {name: f}]}}]}}]", "")
 	f.Fuzz(func(t *testing.T, path, text, more string) {
 		if len(text)+len(more) > 4000 {
 			return

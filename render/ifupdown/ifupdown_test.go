@@ -127,13 +127,30 @@ iface bond0 inet manual
     ovs_type OVSBond
     ovs_bridge vmbr0
     ovs_bonds eno1 eno2
+    ovs_options bond_mode=balance-tcp lacp=active other_config:lacp-time=fast vlan_mode=native-untagged
 auto vmbr0
 iface vmbr0 inet static
     address 10.0.0.5/24
     ovs_type OVSBridge
-    ovs_ports bond0
+    ovs_ports bond0 vlan20 cluster vxlan7
+    ovs_mtu 9000
+auto vlan20
+iface vlan20 inet static
+    address 10.0.20.5/24
+    ovs_type OVSIntPort
+    ovs_bridge vmbr0
+    ovs_options tag=20
+auto cluster
+iface cluster inet manual
+    ovs_type OVSIntPort
+    ovs_bridge vmbr0
+auto vxlan7
+iface vxlan7 inet manual
+    ovs_type OVSTunnel
+    ovs_bridge vmbr0
 iface eno1 inet manual
-`, want: []string{"eno1"}, never: []string{"vmbr0", "bond0"}, unread: []string{"OVSBond", "OVSBridge"}},
+`, want: []string{"mode: balance-tcp", "lacp: active", "lacp-time: fast", "- eno1", "- eno2", "- bond0", "openvswitch: {}", "mtu: 9000", "id: 20", "link: vmbr0", "10.0.20.5/24"},
+			never: []string{"cluster", "vxlan7", "activation-mode"}, unread: []string{"vlan_mode", "OVSTunnel", "without a tag"}},
 		{name: "inherits, mapping, template", text: `iface ethernet inet static
     mtu 9000
 iface eth0 inet static inherits ethernet
@@ -362,6 +379,8 @@ func TestRemove(t *testing.T) {
 // it over the text and reading again finds the same.
 func FuzzRead(f *testing.F) {
 	f.Add(proxmox, "auto eth0\niface eth0 inet dhcp\n")
+	f.Add("auto b\niface b inet manual\n ovs_type OVSBond\n ovs_bridge v\n ovs_bonds e1 e2\n ovs_options bond_mode=balance-slb lacp=active other_config:a=b tag=1\n",
+		"auto v\niface v inet static\n ovs_type OVSBridge\n ovs_ports b t x\n ovs_mtu 9000\niface t inet manual\n ovs_type OVSIntPort\n ovs_bridge v\n ovs_options tag=7\n")
 	f.Add("iface a inet static inherits a\n address 1.2.3.4\n", "mapping x\n")
 	f.Fuzz(func(t *testing.T, text, more string) {
 		if len(text)+len(more) > 4000 {

@@ -103,7 +103,7 @@ func (r *reader) kinds() {
 		for _, o := range s.options {
 			switch {
 			case o.key == "ovs-type":
-				r.left[name] = "Open vSwitch makes it (" + o.first() + "), not the kernel: left out"
+				r.ovsKind(s, name)
 			case o.key == "bond-slaves" || o.key == "bond-ports" || o.key == "slaves":
 				r.Kinds[name] = "bonds"
 				r.claim(o.list())
@@ -184,11 +184,12 @@ func (r *reader) read(s *stanza, files map[string]string) {
 	s.options = append(r.inherited(s, map[string]bool{}), s.options...)
 	d := r.Device(name)
 	r.method(s, d)
-	if r.Kinds[name] == "vlans" {
+	if r.Kinds[name] == "vlans" && s.get("ovs-type") == "" {
 		r.vlan(s, name)
 	}
 	r.addresses(s, name, label)
 	r.bond(s, name)
+	r.ovs(s, name)
 	for _, o := range s.options {
 		if !r.option(s, o, name, d) {
 			r.Miss(s.file, o.number, o.key, o.value, "a fabric cannot represent it")
@@ -398,7 +399,8 @@ func (r *reader) parentOfSome(name string) bool {
 
 // idleOptions say nothing that a fabric holds, or what others say already.
 var idleOptions = []string{"network", "broadcast", "bond-slaves", "bond-ports", "slaves", "bond-master", "bridge-ports", "address", "netmask", "gateway", "metric",
-	"vlan-raw-device", "vlan-id", "link-type", "alias", "description", "bond-give-a-chance", "bridge-ports-condone-regex", "ovs-ports-condone-regex"}
+	"vlan-raw-device", "vlan-id", "link-type", "alias", "description", "bond-give-a-chance", "bridge-ports-condone-regex", "ovs-ports-condone-regex",
+	"ovs-type", "ovs-bridge", "ovs-bonds", "ovs-ports", "ovs-options"}
 
 // option reads one of the other options; false for one that is not understood.
 func (r *reader) option(s *stanza, o option, name string, d *yamldoc.Node) bool {
@@ -410,7 +412,7 @@ func (r *reader) option(s *stanza, o option, name string, d *yamldoc.Node) bool 
 		return o.first() == "0" // leases beside advertisements are not read
 	case o.key == "ethernet-wol":
 		return r.Ethtool(name, "-s", []string{"wol", o.first()})
-	case o.key == "mtu":
+	case o.key == "mtu" || o.key == "ovs-mtu":
 		n, err := strconv.Atoi(o.first())
 		if err == nil && n > 0 {
 			node.Put(d, "mtu", node.PlainInt(n))

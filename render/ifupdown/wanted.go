@@ -47,7 +47,11 @@ func (w *writer) wantedOf(d device.Device) (four, six wantedStanza, aliases map[
 // link is what a device is and what it is made of.
 func (w *writer) link(d device.Device, s *wantedStanza) {
 	if d.MTU > 0 {
-		s.add("mtu", "", "mtu "+strconv.Itoa(d.MTU))
+		key := "mtu "
+		if kind, _ := w.ovsOf(d); kind != "" && kind != ovsPort && w.old.isIfupdown2() {
+			key = "ovs_mtu "
+		}
+		s.add("mtu", "", key+strconv.Itoa(d.MTU))
 		w.l.Say(d.ID, "mtu")
 	}
 	if !d.MAC.IsZero() {
@@ -62,6 +66,9 @@ func (w *writer) link(d device.Device, s *wantedStanza) {
 		w.ports(d, "bridge-ports", s)
 		w.bridge(d, s)
 	case device.VLAN:
+		if kind, _ := w.ovsOf(d); kind != "" {
+			break
+		}
 		w.l.Say(d.ID, "id", "link")
 		if parent, tag, _ := vlanOfName(d.Name); tag != strconv.Itoa(d.Tag) || parent != "" && parent != d.Parent {
 			s.add("vlan-id", "", "vlan-id "+strconv.Itoa(d.Tag))
@@ -74,6 +81,7 @@ func (w *writer) link(d device.Device, s *wantedStanza) {
 		s.add("make", "", "pre-up ip link add "+d.Name+" type dummy || true")
 		w.l.Say(d.ID, string(device.Dummy))
 	}
+	w.ovs(d, s)
 	calls, keys := d.EthtoolCalls(d.Name)
 	for _, call := range calls {
 		letter, _, _ := strings.Cut(call, " ")

@@ -48,7 +48,12 @@ func Write(in render.Input) (render.Output, error) {
 	}
 	for _, d := range device.All(in) {
 		switch d.Kind {
-		case device.Ethernet, device.Bond, device.Bridge, device.VLAN, device.Dummy:
+		case device.Ethernet, device.Bond, device.Bridge, device.VLAN, device.Dummy, device.OVSBridge:
+		case device.OVSBond:
+			if d.MasterKind != device.OVSBridge {
+				w.l.LeaveOut(d.ID, string(d.Kind), "interfaces(5) has bonds of Open vSwitch on a bridge, and no bridge has it")
+				continue
+			}
 		default:
 			w.l.LeaveOut(d.ID, string(d.Kind), "devices of this kind are not written as interfaces(5)")
 			continue
@@ -155,7 +160,7 @@ func (w *writer) samePorts(d device.Device) bool {
 func (w *writer) fresh(d device.Device, four, six wantedStanza) {
 	var lines []string
 	if d.Text("activation-mode") != "manual" {
-		lines = append(lines, "auto "+d.Name)
+		lines = append(lines, w.bringsUp(d))
 	}
 	method := four.method
 	if method == "" {
@@ -378,11 +383,14 @@ func topicOf(o option, name, mask string) (class, id string) {
 			return "", ""
 		}
 		return "address", p.String()
-	case "bond-slaves", "bond-ports", "slaves", "bridge-ports":
+	case "bond-slaves", "bond-ports", "slaves", "bridge-ports", "ovs-bonds", "ovs-ports":
 		return "ports", ""
+	case "ovs-mtu":
+		return "mtu", ""
 	case "bond-master":
 		return "master", ""
-	case "netmask", "network", "broadcast", "gateway", "metric", "mtu", "hwaddress", "vlan-id", "vlan-raw-device", "dns-nameservers", "dns-search", "accept-ra":
+	case "netmask", "network", "broadcast", "gateway", "metric", "mtu", "hwaddress", "vlan-id", "vlan-raw-device", "dns-nameservers", "dns-search", "accept-ra",
+		"ovs-type", "ovs-bridge", "ovs-options":
 		return o.key, ""
 	}
 	if row, known := bondOption(o.key); known {
@@ -521,6 +529,10 @@ func valueOfText(text string) string {
 // inForm is what is wanted in the form that the line has: a bond option that is a key
 // stays one.
 func inForm(o option, s said) string {
+	if strings.HasPrefix(o.key, "ovs-") && (s.class == "mtu" || strings.HasPrefix(s.text, "ovs_")) {
+		_, value, _ := strings.Cut(s.text, " ")
+		return o.words[0] + " " + value
+	}
 	if s.class != "bond" || isHook(o.key) == strings.HasPrefix(s.text, "post-up") {
 		return s.text
 	}

@@ -196,6 +196,9 @@ func (c *connection) identity() {
 // release reads: master and slave-type. NetworkManager itself writes
 // controller and port-type from 1.46 on; a file that has those keeps them.
 func (c *connection) controller() {
+	if c.MasterKind.OVS() {
+		return // Open vSwitch's ports are connections of their own, which are not written
+	}
 	words := [...]string{"master", "slave-type"}
 	if _, newer := c.file.find("connection", "controller"); newer {
 		words = [...]string{"controller", "port-type"}

@@ -134,6 +134,11 @@ func Entries(in render.Input) []Entry {
 			}
 		}
 	}
+	for _, b := range n.OVSBonds {
+		w.device(b.Device)
+		w.add(b.ID, "interfaces", strings.Join(b.Interfaces, " "))
+		w.node(b.ID, "parameters", b.Parameters)
+	}
 	for _, v := range n.VLANs {
 		w.device(v.Device)
 		w.add(v.ID, "id", strconv.Itoa(v.Tag))

@@ -104,7 +104,7 @@ func markSaid(in render.Input, wanted *yamldoc.Node, l *ledger.Ledger) {
 
 // sectionOf is where netplan defines a kind of device.
 func sectionOf(k device.Kind) string {
-	if section, own := map[device.Kind]string{device.Ethernet: "ethernets", device.Bond: "bonds", device.VLAN: "vlans", device.Bridge: "bridges"}[k]; own {
+	if section, own := map[device.Kind]string{device.Ethernet: "ethernets", device.Bond: "bonds", device.VLAN: "vlans", device.Bridge: "bridges", device.OVSBond: "bonds", device.OVSBridge: "bridges"}[k]; own {
 		return section
 	}
 	return string(k)
@@ -267,35 +267,12 @@ func Read(files map[string]string) (render.Found, error) {
 	return f.Found()
 }
 
-// leaveOutOthers leaves out what the kernel's own drivers do not make: bonds and
-// bridges of Open vSwitch, with the bonds and VLANs on its bridges
-// (netplan-yaml(5), openvswitch), and VLANs in a card's filter (renderer sriov).
+// leaveOutOthers leaves out VLANs in a card's filter (netplan-yaml(5), renderer sriov),
+// which the kernel's own driver does not make.
 func leaveOutOthers(f *readback.Host) {
-	ovs := map[string]bool{}
-	for _, section := range []string{"bridges", "bonds", "vlans"} {
-		for _, d := range node.Pairs(f.Network.Get(section)) {
-			own := d.Value.Get("openvswitch") != nil || section == "vlans" && d.Value.Get("link") != nil && ovs[d.Value.Get("link").Text]
-			if ovs[d.Key] = ovs[d.Key] || own; ovs[d.Key] && section == "bridges" {
-				for _, port := range node.Texts(d.Value.Get("interfaces")) {
-					if f.Network.Get("bonds").Get(port) != nil {
-						ovs[port] = true
-					}
-				}
-			}
-		}
-	}
-	for _, section := range []string{"bridges", "bonds", "vlans"} {
-		for _, d := range slices.Clone(node.Pairs(f.Network.Get(section))) {
-			why := ""
-			if renderer := d.Value.Get("renderer"); renderer != nil && renderer.Text == "sriov" {
-				why = "the card's VLAN filter makes it (renderer sriov), not the kernel: left out"
-			}
-			if ovs[d.Key] {
-				why = "Open vSwitch makes it, not the kernel: left out"
-			}
-			if why != "" {
-				f.LeaveOut(section, d.Key, why)
-			}
+	for _, d := range slices.Clone(node.Pairs(f.Network.Get("vlans"))) {
+		if renderer := d.Value.Get("renderer"); renderer != nil && renderer.Text == "sriov" {
+			f.LeaveOut("vlans", d.Key, "the card's VLAN filter makes it (renderer sriov), not the kernel: left out")
 		}
 	}
 }

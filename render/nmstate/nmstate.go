@@ -90,11 +90,17 @@ func withoutEmpty(pairs []yamldoc.Pair) []yamldoc.Pair {
 }
 
 // types are the interface types of what is written.
-var types = map[device.Kind]string{device.Ethernet: "ethernet", device.Bond: "bond", device.VLAN: "vlan", device.Bridge: "linux-bridge", device.Dummy: "dummy"}
+var types = map[device.Kind]string{device.Ethernet: "ethernet", device.Bond: "bond", device.VLAN: "vlan", device.Bridge: "linux-bridge", device.Dummy: "dummy", device.OVSBridge: typeInterface}
 
 func (w *writer) device(d device.Device) {
 	typ, ok := types[d.Kind]
-	if !ok {
+	switch {
+	case d.Kind == device.OVSBond && d.MasterKind == device.OVSBridge:
+		return // its bridge has it
+	case d.Kind == device.OVSBond:
+		w.ledger.LeaveOut(d.ID, string(d.Kind), "a bond of Open vSwitch is written as a port of its bridge, and no bridge has it")
+		return
+	case !ok:
 		w.ledger.LeaveOut(d.ID, string(d.Kind), "only ethernets, bonds, VLANs, bridges and dummies are written")
 		return
 	}
@@ -129,6 +135,8 @@ func (w *writer) device(d device.Device) {
 		w.ledger.Say(d.ID, "id", "link")
 	case device.Bridge:
 		w.bridge(d, item)
+	case device.OVSBridge:
+		w.ovsBridge(d)
 	}
 	w.ethtool(d, item)
 	w.family(d, item, "ipv4", "dhcp4", true)

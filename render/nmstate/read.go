@@ -16,7 +16,8 @@ import (
 )
 
 // kinds are netplan's sections by an interface's type.
-var kinds = map[string]string{"ethernet": "ethernets", "veth": "ethernets", "bond": "bonds", "vlan": "vlans", "linux-bridge": "bridges", "dummy": "dummy-devices"}
+var kinds = map[string]string{"ethernet": "ethernets", "veth": "ethernets", "bond": "bonds", "vlan": "vlans", "linux-bridge": "bridges", "dummy": "dummy-devices",
+	typeBridge: "bridges", typeInterface: "bridges"}
 
 // reader reads states.
 type reader struct {
@@ -24,6 +25,8 @@ type reader struct {
 	file string
 	// left are interfaces that are not read, whose routes are not either.
 	left map[string]bool
+	// bridges and internal are a state's bridges of Open vSwitch, and their own ports.
+	bridges, internal map[string]bool
 }
 
 // Read returns what states say of a host, text by path: as nmstatectl takes them, as a
@@ -77,6 +80,7 @@ func (r *reader) document(tree *yamldoc.Node) {
 	for _, p := range node.Pairs(state) {
 		switch p.Key {
 		case "interfaces":
+			r.ovsBridges(p.Value)
 			for _, item := range node.Items(p.Value) {
 				r.iface(item)
 			}
@@ -133,6 +137,11 @@ func (r *reader) iface(n *yamldoc.Node) {
 	if kind == "" {
 		section, known = "ethernets", n.Get("link-aggregation") == nil && n.Get("vlan") == nil && n.Get("bridge") == nil
 	}
+	if kind == typeInterface && !r.bridges[name] {
+		r.left[name] = true
+		r.miss(n, "interfaces."+name, "a port of Open vSwitch's own that has not its bridge's name is not read")
+		return
+	}
 	if !known {
 		r.left[name] = true
 		r.miss(n, "interfaces."+name, "interfaces of type "+kind+" are not read")
@@ -143,6 +152,9 @@ func (r *reader) iface(n *yamldoc.Node) {
 	}
 	d := r.Device(name)
 	d.Line, d.Column = n.Line, n.Column
+	if kind == typeBridge && d.Get(ovsKey) == nil {
+		node.SetKey(d, ovsKey, node.FlowMap())
+	}
 	for _, p := range n.Pairs {
 		key := "interfaces." + name + "." + p.Key
 		switch p.Key {
@@ -168,6 +180,10 @@ func (r *reader) iface(n *yamldoc.Node) {
 		case "vlan":
 			r.vlan(d, p.Value)
 		case "bridge":
+			if kind == typeBridge {
+				r.ovsBridge(name, d, p.Value)
+				continue
+			}
 			r.bridge(name, d, p.Value)
 		case "ethtool":
 			r.ethtool(name, p.Value)

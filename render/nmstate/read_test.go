@@ -40,7 +40,7 @@ spec:
       vlan: {base-iface: bond0, id: 7}
       ipv4: {enabled: true, dhcp: true, auto-dns: false}
     - name: ovs0
-      type: ovs-bridge
+      type: ovs-interface
       state: up
     - name: old0
       type: dummy
@@ -81,7 +81,7 @@ func TestRead(t *testing.T) {
 	if strings.Contains(text, "ovs0") || strings.Contains(text, "10.0.0.0/8") {
 		t.Errorf("Open vSwitch is in\n%s", text)
 	}
-	for _, want := range []string{"balance-slb", "ovs-bridge", "route-rules.config.iif", "policy.yaml:49:50"} {
+	for _, want := range []string{"balance-slb", "ovs0", "route-rules.config.iif", "policy.yaml:49:50"} {
 		if !slices.ContainsFunc(found.Unread, func(u render.Unread) bool { return strings.Contains(u.String(), want) }) {
 			t.Errorf("nothing unread says %q: %v", want, found.Unread)
 		}

@@ -20,12 +20,6 @@ type bundleRule struct {
 
 // bundleRules are what the bundles of other systems choose by.
 var bundleRules = []bundleRule{
-	{key: "bond_mode", value: "balance-slb", sure: 0.8,
-		summary: "%s is an Open vSwitch bond in balance-slb: it chooses by source MAC and VLAN, so one VM (one MAC) has one link, moved now and then.",
-		remedy:  "Use LACP with the switch and `ovs-vsctl set port %s bond_mode=balance-tcp lacp=active`, which hashes flows; or several VMs or MACs."},
-	{key: "bond_mode", value: "active-backup", sure: 0.6,
-		summary: "%s is an Open vSwitch bond in active-backup: one link carries, the other waits.",
-		remedy:  "For more than one link: LACP at the switch and `ovs-vsctl set port %s bond_mode=balance-tcp lacp=active`."},
 	{key: "hash_mode", value: "default", sure: 0.8,
 		summary: "%s has hash_mode default: the EtherChannel chooses an adapter by the destination IP address (its last byte), so all to one address takes one adapter and the others are idle.",
 		remedy:  "`chdev -l %s -a hash_mode=src_dst_port` (with -P and a restart, or while it is detached) hashes ports; then several connections use several adapters. The switch's own hash decides the other direction."},
@@ -54,10 +48,16 @@ func otherBundles(v *scene.View) {
 				}
 				v.Add(record.SingleLink, sure, h, name+" of "+scene.NameOf(h), fmt.Sprintf(r.summary, name), named(r.remedy, name), evidence...)
 			}
+			ovsBond(v, h, name)
 			lagg(v, h, name)
 			interfaceGroup(v, h, name)
 			vSwitch(v, h, name)
 			switchIndependent(v, h, name)
+		}
+		for _, name := range h.Subjects("config") {
+			if !slices.Contains(h.Subjects("link"), name) {
+				ovsBond(v, h, name)
+			}
 		}
 	}
 }

@@ -276,7 +276,11 @@ func wholeBundle(v *scene.View, h *piece.Host, name string) {
 		v.Add(scene.Healthy, 0.7, h, "none", fmt.Sprintf("Nothing is wrong: %s is a failover lagg: one port (the master) carries, the others are standby, so one link's rate is as it should be.", name), "For the sum of the links use laggproto lacp and a LAG at the switch.",
 			scene.Saw("laggproto of "+name, "failover", at))
 	case use == members:
-		v.Add(scene.Healthy, 0.7, h, "none", fmt.Sprintf("Nothing is wrong with %s: all %d members are selected and in use, LACP is current on both ends.", name, members), "",
+		agreed := ", LACP is current on both ends"
+		if scene.Word(h, name, "lacp_status") == "off" {
+			agreed = ""
+		}
+		v.Add(scene.Healthy, 0.7, h, "none", fmt.Sprintf("Nothing is wrong with %s: all %d members are selected and in use%s.", name, members, agreed), "",
 			scene.Saw("members of "+name, "all in use", at))
 	}
 }

@@ -286,8 +286,12 @@ func unheard(v *scene.View) {
 					}
 				}
 			}
+			does := "and the bond falls back to active-backup (lacp-fallback-ab), one link at a time"
+			if scene.Word(h, name, "lacp_fallback_ab") == "false" {
+				does = "and the bond sends nothing (lacp_fallback_ab: false)"
+			}
 			v.Add(record.LACPDown, sure, h, where,
-				fmt.Sprintf("%s asks for LACP and hears no partner on any member (defaulted): the switch has no LACP group there, and the bond falls back to active-backup (lacp-fallback-ab), one link at a time.", name),
+				fmt.Sprintf("%s asks for LACP and hears no partner on any member (defaulted): the switch has no LACP group there, %s.", name, does),
 				"On the switch put both ports into one LACP channel: `channel-group N mode active` (NX-OS: `feature lacp` first); `ovs-appctl lacp/show` then says current.", evidence...)
 		}
 	}

@@ -35,6 +35,7 @@ type flowFlags struct {
 	dports            string // show's list; pick has its own
 	smac, dmac, proto string
 	flags             interface{ Changed(name string) bool }
+	macAlone          bool // --smac may stand alone: nothing else decides
 }
 
 func (f *flowFlags) add(c *cobra.Command) {
@@ -85,6 +86,11 @@ func (f *flowFlags) frames(ctx context.Context, stdin io.Reader) ([]flow.Frame, 
 			return nil, console.BadUsage("steer show: --flows and --src, --dst, --sport exclude each other", "put the flows into the file, or leave the file out")
 		}
 		return readFlows(ctx, f.file, stdin)
+	}
+	if len(f.src) == 0 && len(f.dst) == 0 && f.sport == "" && f.macAlone && f.smac != "" {
+		frame, err := f.template()
+		frame.NoSport = true
+		return []flow.Frame{frame}, err
 	}
 	if len(f.src) == 0 && len(f.dst) == 0 && f.sport == "" {
 		return nil, console.BadUsage("steer show: no flows named", "say --src 10.0.0.1 --dst 10.0.0.2 --sport 40000-40015, or --flows FILE.csv")

@@ -34,6 +34,7 @@ func newShow(con *console.Console) *cobra.Command {
 	var packet packetFlags
 	var ecmp ecmpFlags
 	var system systemFlags
+	var open ovsFlags
 	c := &cobra.Command{
 		Use: "show", Short: "which link each flow takes", Args: console.NoArgs,
 		Long: `Says which link of a bond each flow takes, and how many take each. Links count
@@ -45,11 +46,16 @@ reason.
 		Example: `  linerate steer show --src 10.0.0.1 --dst 10.0.0.2 --sport 40000-40015
   linerate steer show --policy layer2 --links 2 --flows flows.csv
   linerate steer show --route --src 10.0.0.1 --dst 10.1.0.2 --sport 40000-40015
-  linerate steer show --ecmp 1:2:3 --ecmp-policy l4 --seed 7 --flows flows.csv`,
+  linerate steer show --ecmp 1:2:3 --ecmp-policy l4 --seed 7 --flows flows.csv
+  linerate steer show --bond-show show.txt --smac 00:16:3e:00:00:01 --vlan 20`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := refuseZero(cmd); err != nil {
 				return err
 			}
+			if err := open.read(cmd.Context(), con, &system, &bundle); err != nil {
+				return err
+			}
+			flows.macAlone = system.system == systemOVS
 			packet.protocol(&flows)
 			frames, err := flows.frames(cmd.Context(), con.Stdin)
 			if err != nil {
@@ -66,7 +72,7 @@ reason.
 			if external, err := system.external(&bundle); err != nil {
 				return err
 			} else if external {
-				return system.show(con, &bundle, &flows, frames)
+				return system.show(con, &bundle, open.bond, &flows, frames)
 			}
 			b, host, err := bundle.resolve(cmd.Context(), con)
 			if err != nil {
@@ -100,6 +106,7 @@ reason.
 	bundle.add(c)
 	ecmp.add(c)
 	system.add(c)
+	open.add(c)
 	return c
 }
 
@@ -246,6 +253,9 @@ func bondsOf(h netstate.Host) []string {
 
 func bondsHint(h netstate.Host) string {
 	names := bondsOf(h)
+	if len(names) == 0 && slices.ContainsFunc(h.Links, func(l netstate.Link) bool { return l.Kind == netstate.KindOVSBridge }) {
+		return "Open vSwitch's bonds are none of the kernel's: `ovs-appctl bond/show >show.txt`, then --bond-show show.txt"
+	}
 	if len(names) == 0 {
 		return "say --policy layer3+4 --links 2, or --host of one that has a bond"
 	}
@@ -304,6 +314,9 @@ func printFlows(con *console.Console, header string, names []string, s steer.Sho
 		hash, link := "-", "unknown"
 		if f.Hash != nil {
 			hash = fmt.Sprintf("%#08x", *f.Hash)
+			if s.Policy == string(netstate.OVSBalanceSLB) {
+				hash = fmt.Sprint(*f.Hash) // a bucket, as ovs-appctl prints it
+			}
 		}
 		switch {
 		case f.Link != nil:

@@ -46,6 +46,9 @@ func TestOnlyBond(t *testing.T) {
 	if name, err := onlyBond(h); err != nil || name != "bond0" {
 		t.Errorf("one bond: %q, %v", name, err)
 	}
+	if _, err := onlyBond(netstate.Host{Links: []netstate.Link{{Name: "br0", Kind: netstate.KindOVSBridge}}}); err == nil || !strings.Contains(console.HintFor(err), "--bond-show") {
+		t.Errorf("Open vSwitch alone: %v, hint %q", err, console.HintFor(err))
+	}
 	h.Links = append(h.Links, netstate.Link{Name: "bond1", Bond: &netstate.Bond{}})
 	if _, err := onlyBond(h); err == nil || !strings.Contains(console.HintFor(err), "bond0, bond1") {
 		t.Errorf("two bonds: %v, hint %q", err, console.HintFor(err))

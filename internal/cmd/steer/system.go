@@ -10,6 +10,7 @@ import (
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/cmd/console"
 	"github.com/linerate/linerate/steer"
+	"github.com/linerate/linerate/steer/ovs"
 	"github.com/linerate/linerate/steer/team"
 )
 
@@ -19,19 +20,23 @@ const (
 	systemAIX     = "aix"
 	systemFreeBSD = "freebsd"
 	systemTeam    = "team" // Linux, where teamd makes the bundle
+	systemOVS     = "ovs"
 )
 
 // systems is the one table of system words.
-var systems = [...]string{systemLinux, systemAIX, systemFreeBSD, systemTeam}
+var systems = [...]string{systemLinux, systemAIX, systemFreeBSD, systemTeam, systemOVS}
 
 // systemFlags say whose words --policy speaks.
-type systemFlags struct{ system string }
+type systemFlags struct {
+	system  string
+	ovsHash ovs.Hash // of a build of Open vSwitch
+}
 
 func (s *systemFlags) add(c *cobra.Command) {
-	console.WordVar(c, &s.system, "system", systemLinux, "system that sends: linux, aix, freebsd or team (teamd on Linux);\n--policy then takes its words:\n"+
+	console.WordVar(c, &s.system, "system", systemLinux, "system that sends: linux, aix, freebsd, team (teamd on Linux) or ovs (Open\nvSwitch); --policy then takes its words:\n"+
 		"aix default, src_port, dst_port, src_dst_port, round_robin, netif_backup;\n"+
 		"freebsd lacp, loadbalance, failover, roundrobin, broadcast, use_flowid,\nor the layers of lagghash such as l3,l4;\n"+
-		"team a tx_hash such as eth,ipv4,ipv6, or another runner's name")
+		"team a tx_hash such as eth,ipv4,ipv6, or another runner's name;\novs balance-slb, balance-tcp, active-backup")
 }
 
 // foreign reports a system other than Linux, whose links and policy come from
@@ -69,6 +74,8 @@ func aggregation(flag, system, policy string, links int) (steer.Spreader, error)
 		return lagg(flag, policy, names)
 	case systemTeam:
 		return teamOf(flag, policy, names)
+	case systemOVS:
+		return ovsBond(flag, policy, names)
 	}
 	p, err := parsePolicy(flag+"policy", policy)
 	if err != nil {
@@ -137,12 +144,19 @@ func teamOf(flag, policy string, names []string) (steer.Spreader, error) {
 }
 
 // show answers steer show for a system other than Linux.
-func (s *systemFlags) show(con *console.Console, bundle *bundleFlags, flows *flowFlags, frames []flow.Frame) error {
-	on, err := aggregation("--", s.system, bundle.policy, bundle.links)
-	if err != nil {
+func (s *systemFlags) show(con *console.Console, bundle *bundleFlags, read *ovs.Bond, flows *flowFlags, frames []flow.Frame) error {
+	var on steer.Spreader
+	var err error
+	if read != nil {
+		on = *read
+	} else if on, err = aggregation("--", s.system, bundle.policy, bundle.links); err != nil {
 		return err
 	}
-	if flows.file == "" && flows.sport == "" && on.Reach().Ports && !on.Reach().Striped {
+	if b, ok := on.(ovs.Bond); ok {
+		b.Hash = s.ovsHash
+		on = b
+	}
+	if s.system != systemOVS && flows.file == "" && flows.sport == "" && on.Reach().Ports && !on.Reach().Striped {
 		return console.BadUsage("steer show: no source port, and the hash goes by it", "say --sport 40000, or a range such as 40000-40015")
 	}
 	shown := steer.ShowOn(on, aggregationPolicy(on), frames)
@@ -202,6 +216,8 @@ func aggregationPolicy(s steer.Spreader) string {
 			return s.Hash.String()
 		}
 		return s.Runner.String()
+	case ovs.Bond:
+		return string(s.Mode)
 	case steer.Bundle:
 		return s.Policy.String()
 	}
@@ -224,6 +240,8 @@ func aggregationText(s steer.Spreader) string {
 			return fmt.Sprintf("team, tx_hash %s, over %d ports, in the order in which they came up", s.Hash, len(s.Ports))
 		}
 		return fmt.Sprintf("team, runner %s, over %d ports", s.Runner, len(s.Ports))
+	case ovs.Bond:
+		return fmt.Sprintf("Open vSwitch, bond_mode %s over %d members, hash of %s builds, basis %d", s.Mode, len(s.Members), s.Hash, s.Basis)
 	case steer.Multipath:
 		return ecmpText(s)
 	case steer.Answered:

@@ -40,8 +40,8 @@ type tuned struct {
 	// is not, or nobody knows.
 	Finding *record.Finding `json:"finding,omitempty"`
 	// Recipe is how another program comes to Load.
-	Recipe *recipe `json:"recipe,omitempty"`
-	Traffic  float64          `json:"traffic_s"`
+	Recipe  *recipe `json:"recipe,omitempty"`
+	Traffic float64 `json:"traffic_s"`
 	// Group is the run in the hosts' journals, Rollback the command that takes
 	// it back, "" where nothing was kept.
 	Group    string `json:"group,omitempty"`

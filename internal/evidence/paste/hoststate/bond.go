@@ -77,7 +77,7 @@ func masterOf(h *piece.Host, link string) string {
 		return master
 	}
 	for bond, ports := range h.Ports {
-		if slices.Contains(ports, link) {
+		if slices.Contains(ports, link) && isBond(h, bond) {
 			return bond
 		}
 	}

@@ -165,6 +165,13 @@ func link(h *piece.Host, name string) netstate.Link {
 		l.Kind = "bond"
 		b := bond(h, name)
 		l.Bond = &b
+	case l.Kind == netstate.KindOVSBond:
+		b := ovsBond(h, name)
+		l.OVS = &b
+	case l.Kind == "ovs-bridge" || l.Kind == "ovs-interface":
+		l.Kind = netstate.KindOVSBridge
+	case l.Kind == "ovs-port":
+		l.Kind = ""
 	case l.Kind == "bridge":
 		l.Bridge = &netstate.Bridge{}
 	}

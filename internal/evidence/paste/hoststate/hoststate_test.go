@@ -3,6 +3,7 @@ package hoststate_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -185,5 +186,37 @@ func TestFabrics(t *testing.T) {
 	}
 	if len(files) < 50 || bonds < 20 {
 		t.Errorf("%d texts, %d bonds", len(files), bonds)
+	}
+}
+
+// What bond/show says of a bond of Open vSwitch: its own kind, whose members are no
+// ports of a bond of the kernel's.
+func TestOVSBond(t *testing.T) {
+	const text = "root@hv:~# ovs-vsctl show\n7d2c3b1e-0000-4b2a-9a1f-000000000001\n    Bridge br0\n        Port bond0\n            Interface eno1\n            Interface eno2\n        Port br0\n            Interface br0\n                type: internal\n" +
+		"root@hv:~# ovs-appctl bond/show\n---- bond0 ----\nbond_mode: balance-slb\nbond-hash-basis: 7\nlacp_status: STATUS\nlacp_fallback_ab: false\n\nmember eno1: enabled\n  active member\n  may_enable: true\n  hash 12: 412203 kB load\n\nmember eno2: disabled\n  may_enable: false\n  hash 200: 3 kB load\n"
+	read := func(status string) netstate.Host {
+		hosts, _ := hoststate.Hosts(paste.Parse([]piece.Text{{Name: "t", Bytes: []byte(strings.Replace(text, "STATUS", status, 1))}}))
+		if len(hosts) != 1 {
+			t.Fatalf("hosts %+v", hosts)
+		}
+		return hosts[0]
+	}
+	h := read("off")
+	l, _ := h.Link("bond0")
+	want := &netstate.OVSBond{Mode: netstate.OVSBalanceSLB, LACP: "off", Ports: []string{"eno1", "eno2"}, Active: "eno1", Disabled: []string{"eno2"}, Basis: 7, Buckets: map[uint8]string{12: "eno1", 200: "eno2"}}
+	if diff := cmp.Diff(want, l.OVS); diff != "" || l.Bond != nil || l.Master != "br0" {
+		t.Errorf("bond0 %+v (-want +got):\n%s", l, diff)
+	}
+	if p, _ := h.Link("eno1"); p.Port != nil || p.Master != "bond0" {
+		t.Errorf("eno1 %+v", p)
+	}
+	if ports, _, _ := h.Below("br0"); len(ports) != 1 || ports[0].Name != "eno1" {
+		t.Errorf("below br0 %+v", ports)
+	}
+	for status, lacp := range map[string]string{"negotiated": "active", "configured": "active"} {
+		l, _ := read(status).Link("bond0")
+		if l.OVS.LACP != lacp || l.OVS.NoPartner != (status == "configured") {
+			t.Errorf("%s: %+v", status, l.OVS)
+		}
 	}
 }

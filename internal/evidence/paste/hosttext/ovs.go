@@ -38,7 +38,8 @@ var ovsKey = piece.Compile(`^\s*([a-z][\w -]*): ?(.*)$`)
 
 // ovsFacts are lines of a bond, as they are printed.
 var ovsFacts = map[string]string{"bond_mode": "bond_mode", "lacp_status": "lacp_status", "updelay": "updelay", "downdelay": "downdelay", "bond-hash-basis": "hash_basis",
-	"sys_id": "actor_system_mac", "aggregation key": "actor_key", "lacp_time": "lacp_rate", "status": "lacp_status", "active-backup primary": "primary"}
+	"sys_id": "actor_system_mac", "aggregation key": "actor_key", "lacp_time": "lacp_rate", "status": "lacp_status", "active-backup primary": "primary",
+	"lacp_fallback_ab": "lacp_fallback_ab", "next rebalance": "next_rebalance"}
 
 var ovsPortFacts = map[string]string{"actor state": "actor_state", "partner state": "partner_state", "actor key": "actor_key", "partner key": "partner_key",
 	"partner sys_id": "partner_system_mac", "may_enable": "may_enable", "actor sys_id": "actor_system_mac"}
@@ -180,6 +181,9 @@ func (r *ovsReader) listed(key, value string, l piece.Line) {
 		name = strings.TrimPrefix(r.onlyLink("ovs-vsctl"), "link ")
 	}
 	value = strings.Trim(value, `"`)
+	if key == "lacp" && value == "[]" {
+		value = "off" // enable_lacp, vswitchd/bridge.c of 3.1
+	}
 	if name == "" || value == "[]" || value == "{}" {
 		return
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/internal/bondopt"
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
@@ -35,6 +36,10 @@ func (r *documentReader) netplan(n *yamldoc.Node) {
 			if set := value(d.Value, "set-name"); set != "" {
 				name = set
 			}
+			kind := kind
+			if own := map[string]string{"bond": "ovs-bond", "bridge": "ovs-bridge"}[kind]; own != "" && fabric.ByOVS(d.Value) {
+				kind = own
+			}
 			r.declare(name, "format", "netplan", at)
 			r.declare(name, "kind", kind, at)
 			r.copy(name, d.Value, map[string]string{"mtu": "mtu", "gateway4": "gateway", "link": "below", "id": "id", "macaddress": "mac", "dhcp4": "dhcp"})
@@ -46,7 +51,12 @@ func (r *documentReader) netplan(n *yamldoc.Node) {
 					r.gateway(name, d.Value.Get("routes"), route)
 				}
 			}
-			if parameters := d.Value.Get("parameters"); parameters != nil && kind == "bond" {
+			parameters := d.Value.Get("parameters")
+			switch {
+			case kind == "ovs-bond":
+				r.copy(name, parameters, map[string]string{"mode": "bond_mode"})
+				r.copy(name, d.Value.Get("openvswitch"), map[string]string{"lacp": "lacp"})
+			case kind == "bond" && parameters != nil:
 				r.options(name, parameters, bondopt.Netplan)
 			}
 		}
@@ -126,12 +136,16 @@ func (r *documentReader) nmstate(n *yamldoc.Node) {
 	r.options(name, lag.Get("options"), bondopt.Nmstate)
 	r.ports(name, anyOf(lag, "port", "ports", "slaves"), "name")
 	r.ports(name, anyOf(n.Get("bridge"), "port", "ports"), "name")
-	if bridge := n.Get("bridge"); kind == "ovs-bridge" && bridge != nil {
-		for _, port := range anyOf(bridge, "port", "ports").Items {
+	if ports := anyOf(n.Get("bridge"), "port", "ports"); kind == "ovs-bridge" && ports != nil {
+		for _, port := range ports.Items {
 			if lag := port.Get("link-aggregation"); lag != nil {
 				bond := value(port, "name")
 				r.declare(bond, "kind", "ovs-bond", r.line(port))
-				r.copy(bond, lag, map[string]string{"mode": "bond_mode"})
+				if mode := value(lag, "mode"); mode == "lacp" { // LACP, in the mode that Open vSwitch takes by itself
+					r.declare(bond, "lacp", "active", r.line(lag.Get("mode")))
+				} else {
+					r.copy(bond, lag, map[string]string{"mode": "bond_mode"})
+				}
 				r.ports(bond, anyOf(lag, "port", "ports"), "name")
 			}
 		}

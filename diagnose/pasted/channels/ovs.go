@@ -1,0 +1,157 @@
+package channels
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/linerate/linerate/diagnose/pasted/scene"
+	"github.com/linerate/linerate/internal/evidence/paste/piece"
+	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/record"
+)
+
+// switched is a bond of Open vSwitch in a paste.
+type switched struct {
+	view    *scene.View
+	host    *piece.Host
+	name    string
+	members []string
+	mode    piece.Value
+	runs    bool // what runs was read, and not a file alone
+}
+
+// ovsBond says what a bond of Open vSwitch does with its links.
+func ovsBond(v *scene.View, h *piece.Host, name string) {
+	mode, ok := scene.Fact(h, name, "bond_mode")
+	if !ok || scene.Word(h, name, "kind") != netstate.KindOVSBond && scene.Word(h, name, "kind") != "" {
+		return
+	}
+	b := switched{view: v, host: h, name: name, mode: mode, members: slices.Clone(h.Ports[name])}
+	_, b.runs = h.Get("link "+name, "bond_mode")
+	for _, link := range h.Subjects("link") {
+		if scene.Word(h, link, "master") == strings.ToLower(name) && !slices.Contains(b.members, link) {
+			b.members = append(b.members, link)
+		}
+	}
+	if b.withoutPartner() || b.disabled() {
+		return
+	}
+	switch netstate.OVSMode(mode.Text) {
+	case netstate.OVSBalanceSLB:
+		b.bySource()
+	case netstate.OVSActiveBackup:
+		sure := 0.6
+		evidence := []record.Evidence{scene.Saw("bond_mode of "+name, mode.Text, mode.Source)}
+		if e, ok := memberSided(h, name); ok {
+			sure, evidence = 0.9, append(evidence, e)
+		}
+		v.Add(record.SingleLink, b.doubted(sure), h, b.where(), name+" is an Open vSwitch bond in active-backup: one link carries, the other waits.",
+			fmt.Sprintf("For more than one link: LACP at the switch and `ovs-vsctl set port %s bond_mode=balance-tcp lacp=active`.", name), evidence...)
+	}
+}
+
+func (b switched) where() string { return b.name + " of " + scene.NameOf(b.host) }
+
+// doubted is a confidence, less where a file alone was read.
+func (b switched) doubted(sure float64) float64 {
+	if b.runs {
+		return sure
+	}
+	return sure - 0.1
+}
+
+// withoutPartner: LACP is off where the mode wants it, or asked for and not agreed.
+// What its members say each is another rule's.
+func (b switched) withoutPartner() bool {
+	tcp := b.mode.Text == string(netstate.OVSBalanceTCP)
+	status, shown := scene.Fact(b.host, b.name, "lacp_status")
+	if !shown {
+		status, shown = scene.Fact(b.host, b.name, "lacp")
+	}
+	mode := scene.Saw("bond_mode of "+b.name, b.mode.Text, b.mode.Source)
+	switch {
+	case !shown:
+	case tcp && status.Text == netstate.OVSLACPOff:
+		b.view.Add(record.LACPDown, b.doubted(0.92), b.host, b.where(), b.name+" is an Open vSwitch bond in balance-tcp, which sends nothing without LACP, and LACP is off.",
+			fmt.Sprintf("Put the switch's ports into one LACP channel, then `ovs-vsctl set port %s lacp=active`. Without LACP at the switch: bond_mode=balance-slb.", b.name),
+			mode, scene.Saw("LACP of "+b.name, status.Text, status.Source))
+		return true
+	case status.Text == "configured" && !b.defaulted():
+		does := "it sends nothing (lacp_fallback_ab is not on)"
+		if scene.Word(b.host, b.name, "lacp_fallback_ab") == "true" {
+			does = "it falls back to active-backup (lacp_fallback_ab), one link at a time"
+		}
+		b.view.Add(record.LACPDown, 0.88, b.host, b.where(), fmt.Sprintf("%s is an Open vSwitch bond that asks for LACP, and no switch agrees (lacp_status: configured): %s.", b.name, does),
+			"Put the switch's ports into one LACP channel (`channel-group N mode active`); `ovs-appctl lacp/show` then says negotiated.", mode, scene.Saw("lacp_status of "+b.name, status.Text, status.Source))
+		return true
+	}
+	return b.defaulted()
+}
+
+// defaulted reports a member that hears no partner.
+func (b switched) defaulted() bool {
+	return slices.ContainsFunc(b.members, func(m string) bool { return strings.Contains(scene.Word(b.host, m, "lacp_state"), "defaulted") })
+}
+
+// disabled: Open vSwitch sends on some members only.
+func (b switched) disabled() bool {
+	var out []string
+	var at piece.Source
+	for _, m := range b.members {
+		if x, ok := b.host.Get("link "+m, "enabled"); ok && x.Text == "no" {
+			out, at = append(out, m), x.Source
+		}
+	}
+	if len(out) == 0 || len(out) == len(b.members) {
+		return false
+	}
+	cause, why := record.SingleLink, "its link is down, or somebody disabled it"
+	if status, ok := scene.Fact(b.host, b.name, "lacp_status"); ok && status.Text != netstate.OVSLACPOff {
+		cause, why = record.LACPDown, "its link is down, or its LACP is not in sync with the others'"
+	}
+	first := out[0]
+	b.view.Add(cause, 0.84, b.host, first+" in "+b.where(),
+		fmt.Sprintf("%d of %d members of %s (Open vSwitch, %s) carries nothing: %s is disabled.", len(out), len(b.members), b.name, b.mode.Text, strings.Join(out, ", ")),
+		fmt.Sprintf("Look at the link and the switch's port (`ethtool %s`, `ovs-appctl lacp/show %s`): %s. One disabled by hand comes back with `ovs-appctl bond/enable-member %s %s`.", first, b.name, why, b.name, first),
+		scene.Saw("member "+first, "disabled", at))
+	return true
+}
+
+// bySource: balance-slb gives one MAC address in one VLAN one link. Buckets with load
+// show how many have traffic, and whether the members share it.
+func (b switched) bySource() {
+	sums, all, most, buckets := map[string]float64{}, 0.0, 0.0, 0
+	var bucket string
+	var at piece.Source
+	for _, m := range b.members {
+		for _, key := range b.host.Keys("link " + m) {
+			number, is := strings.CutPrefix(key, "hash ")
+			load, source, ok := scene.Number(b.host, "link "+m, key)
+			if _, err := strconv.ParseUint(number, 10, 8); !is || !ok || err != nil {
+				continue
+			}
+			sums[m] += load
+			all += load
+			if buckets++; load > most {
+				most, bucket, at = load, number, source
+			}
+		}
+	}
+	if _, part := scene.Busiest(sums); len(sums) > 1 && len(sums) == len(b.members) && part/all < 1.4/float64(len(sums)) {
+		return // several MAC addresses, on all members alike
+	}
+	sure := 0.8
+	evidence := []record.Evidence{scene.Saw("bond_mode of "+b.name, b.mode.Text, b.mode.Source)}
+	if all > 0 && most/all > 0.8 {
+		sure = 0.92
+		evidence = append(evidence, scene.Saw("bucket "+bucket, fmt.Sprintf("%.0f %% of the load of %s", 100*most/all, b.name), at))
+	}
+	if e, ok := memberSided(b.host, b.name); ok {
+		sure, evidence = max(sure, 0.9), append(evidence, e)
+	}
+	b.view.Add(record.SingleLink, b.doubted(sure), b.host, b.where(),
+		b.name+" is an Open vSwitch bond in balance-slb: it chooses by source MAC and VLAN, so one VM (one MAC) has one link, moved now and then.",
+		fmt.Sprintf("Use LACP with the switch and `ovs-vsctl set port %s bond_mode=balance-tcp lacp=active`, which hashes flows; or several VMs or MACs.", b.name), evidence...)
+}
