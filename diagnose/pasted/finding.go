@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/linerate/linerate/diagnose/pasted/cards"
 	"github.com/linerate/linerate/diagnose/pasted/channels"
 	"github.com/linerate/linerate/diagnose/pasted/hosts"
 	"github.com/linerate/linerate/diagnose/pasted/scene"
@@ -26,7 +27,7 @@ const Healthy = scene.Healthy
 // Judge is the answer to a case.
 func Judge(c piece.Case) scene.Answer {
 	v := scene.ViewOf(&c)
-	for _, r := range slices.Concat(channels.Rules(), hosts.Rules(), []scene.Rule{hostFindings}) {
+	for _, r := range slices.Concat(channels.Rules(), cards.Rules(), hosts.Rules(), []scene.Rule{hostFindings}) {
 		r(v)
 	}
 	doubtWell(v)

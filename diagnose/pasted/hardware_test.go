@@ -240,3 +240,27 @@ func TestKernelWords(t *testing.T) {
 		{"renamed links and SYN cookies", "[    2.2] igb 0000:02:00.0 eno1: renamed from eth0\n[ 8110.1] TCP: request_sock_TCP: Possible SYN flooding on port 443. Sending cookies.\n", record.Unknown, 0, 0, "", "memory left"},
 	})
 }
+
+// TestInterrupts: which cores a card's queues interrupt, and backlogs that were full.
+func TestInterrupts(t *testing.T) {
+	rows := func(name string, counts ...string) string {
+		out := "# grep " + name + " /proc/interrupts\n"
+		for i, c := range counts {
+			out += "  4" + string(rune('4'+i)) + ":  " + c + "  IR-PCI-MSI 52428" + string(rune('4'+i)) + "-edge  " + name + "-TxRx-" + string(rune('0'+i)) + "\n"
+		}
+		return out
+	}
+	backlog := func(dropped string) string {
+		const rest = " 000f0123 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000 "
+		return "# cat /proc/net/softnet_stat\n0a1b2c3d " + dropped + rest + "00000000\n0a1b2c3d 00000000" + rest + "00000001\n"
+	}
+	judgeHardware(t, []hardwareCase{
+		{"all queues on one core", rows("ens1f0", "912233441          0          0          1", "812233441          0          0          0", "712233441          0          0          0"), record.ReceiverCPU, 0.7, 0.85, "All 3 receive queues of ens1f0 interrupt core 0", ""},
+		{"a queue a core", rows("ens1f0", "912233441          0          0", "0 812233441          0", "0          0 712233441"), record.Unknown, 0, 0, "", "receive queues"},
+		{"a card that idles", rows("ens1f0", "9122          0          0", "8122          0          0"), record.Unknown, 0, 0, "", "receive queues"},
+		{"a host of one core", rows("ens1f0", "912233441", "812233441"), record.Unknown, 0, 0, "", "receive queues"},
+		{"disks are no cards", strings.ReplaceAll(rows("nvme0", "912233441          0", "812233441          0"), "-TxRx-", "q"), record.Unknown, 0, 0, "", "receive queues"},
+		{"a full backlog", backlog("00012abc"), record.ReceiverCPU, 0.6, 0.7, "netdev_max_backlog", ""},
+		{"a backlog that took all", backlog("00000003"), record.Unknown, 0, 0, "", "netdev_max_backlog"},
+	})
+}

@@ -13,33 +13,6 @@ import (
 	"github.com/linerate/linerate/unit"
 )
 
-// rates are what was carried: runs, and what monitors saw of links.
-func rates(v *scene.View, h *piece.Host, links []string) []unit.BitRate {
-	var out []unit.BitRate
-	for _, r := range v.Case.Runs {
-		if r.Rate > 0 {
-			out = append(out, r.Rate)
-		}
-	}
-	if len(links) == 0 {
-		links = h.Subjects("link")
-	}
-	for _, way := range []string{"seen_tx_bps", "seen_rx_bps"} {
-		sum := 0.0
-		for _, l := range links {
-			if scene.Word(h, l, "kind") == "bond" || l == "lo" {
-				continue
-			}
-			n, _, _ := scene.Number(h, "link "+l, way)
-			sum += n
-		}
-		if sum > 0 {
-			out = append(out, unit.BitRate(sum))
-		}
-	}
-	return out
-}
-
 // badFrames: a port that receives damaged frames.
 func badFrames(v *scene.View) {
 	look := func(h *piece.Host, subject, name string) {

@@ -95,7 +95,7 @@ func limitedElse(v *scene.View, h *piece.Host, r piece.Run, work float64) bool {
 	for _, name := range h.Subjects("link") {
 		for _, way := range []string{"seen_tx_bps", "seen_rx_bps"} {
 			n, _, ok := scene.Number(h, "link "+name, way)
-			speed, _ := speedNow(h, name)
+			speed, _ := scene.SpeedNow(h, name)
 			switch {
 			case !ok || n < leastWork:
 			case speed > 0 && n > 0.8*float64(speed):

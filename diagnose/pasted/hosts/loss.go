@@ -20,7 +20,7 @@ func halfDuplex(v *scene.View) {
 				if !ok {
 					x, ok = h.Get(kind+" "+name, "log_duplex")
 				}
-				if !ok || !strings.Contains(strings.ToLower(x.Text), "half") || noLink(h, kind+" "+name) {
+				if !ok || !strings.Contains(strings.ToLower(x.Text), "half") || scene.NoLink(h, kind+" "+name) {
 					continue
 				}
 				sure := 0.85
@@ -37,19 +37,6 @@ func halfDuplex(v *scene.View) {
 			}
 		}
 	}
-}
-
-// noLink reports a port that is down: its duplex and speed say nothing.
-func noLink(h *piece.Host, subject string) bool {
-	for _, key := range []string{"carrier", "state", "status"} {
-		x, _ := h.Get(subject, key)
-		switch strings.ToLower(x.Text) {
-		case "no", "down", "lowerlayerdown", "no-link", "notconnect", "notconnec", "disabled":
-			return true
-		}
-	}
-	x, ok := h.Get(subject, "speed")
-	return ok && piece.Speed(x.Text) == 0
 }
 
 // smallRing: a card that ran out of receive buffers, with a ring that may be larger.

@@ -2,13 +2,13 @@ package hosts
 
 import "github.com/linerate/linerate/diagnose/pasted/scene"
 
-// Rules are all there are about hosts, their cards, routes and programs. Their order does not matter.
+// Rules are all there are about hosts, their routes and programs. Their order does not matter.
 func Rules() []scene.Rule {
 	return []scene.Rule{
 		slowerAddress,
 		allowances, bursting, outsideCaps, allotted, plainCard, planned,
 		laggOut, busyThreads, sleepingSlot, lostSlot, oneQueue, bsdWindow, mergedForward, evenLagg,
-		slowPort, slowerThanOnce, stalledCard, kernelWords, speedUnread, restlessPort, guestDrops, badFrames, slots, healthyRuns, singleLinks, healthyState, wholeLACP,
+		badFrames, healthyRuns, singleLinks, healthyState, wholeLACP,
 		halfDuplex, smallRing, paused, lossyPath, toolWindow, socketPace,
 		ownLimits, fullDisks, slowBus,
 		policed, filtered, functions, asked, fullConntrack, marked, podLimits,
@@ -16,8 +16,8 @@ func Rules() []scene.Rule {
 		routerQueues, routerCPU, routerBonds, routerLACP, edgeOffload,
 		secondInterface, cloudFlow, emptyTables, martians, cloudCap,
 		speedStep, downshift, throughTunnel, radio, fullLink, fullSingle, fullClients, fullBundle,
-		oneConnection, queuePairs, syncWrites, sambaChannels, clientChannels, secureMigration, movedAddresses,
-		farNode, boundNodes, unscaledAIX, tunnelQueue, polling, unheard, solarisBuffers, hostModel, aggregates, interfaceOptions, outOfSync, cardTotal,
+		oneConnection, syncWrites, sambaChannels, clientChannels, secureMigration, movedAddresses,
+		farNode, boundNodes, unscaledAIX, tunnelQueue, polling, unheard, solarisBuffers, hostModel, aggregates, interfaceOptions, outOfSync,
 		windows, paced, stalledRuns, smallBuffers,
 		guestCardsEmulated, guestLimits, guestQueue, onePath,
 		standby, nearPath, oneInterface, subflowLimits, backupSubflows, unscaled, reversePath, tunnelFrames, stripped,

@@ -29,7 +29,7 @@ func speedStep(v *scene.View) {
 			}
 			fast, faster := unit.BitRate(0), ""
 			for _, other := range s.Subjects("port") {
-				if o := portSpeed(s, other); o > speed && o > fast && !noLink(s, "port "+other) {
+				if o := portSpeed(s, other); o > speed && o > fast && !scene.NoLink(s, "port "+other) {
 					fast, faster = o, other
 				}
 			}
@@ -91,7 +91,7 @@ func stepBetweenHosts(v *scene.View) {
 // onlyLink is a host's one real link; false where it has none or several that are up.
 func onlyLink(h *piece.Host) (only scene.Port, ok bool) {
 	for _, name := range h.Subjects("link") {
-		if name == "lo" || !scene.Physical(name) || scene.Word(h, name, "kind") == "bridge" || scene.Word(h, name, "kind") == "vlan" || noLink(h, "link "+name) || isWireless(h, name) || strings.HasPrefix(name, "lo") || strings.Contains(name, ".") || strings.Contains(name, "Loopback") {
+		if name == "lo" || !scene.Physical(name) || scene.Word(h, name, "kind") == "bridge" || scene.Word(h, name, "kind") == "vlan" || scene.NoLink(h, "link "+name) || isWireless(h, name) || strings.HasPrefix(name, "lo") || strings.Contains(name, ".") || strings.Contains(name, "Loopback") {
 			continue
 		}
 		speed := scene.SpeedOf(h, name)
@@ -111,7 +111,7 @@ func downshift(v *scene.View) {
 	for _, h := range v.Case.Hosts {
 		for _, name := range h.Subjects("link") {
 			speed := scene.SpeedOf(h, name)
-			if speed == 0 || noLink(h, "link "+name) {
+			if speed == 0 || scene.NoLink(h, "link "+name) {
 				continue
 			}
 			downshifted(v, h, name, speed)
@@ -120,7 +120,7 @@ func downshift(v *scene.View) {
 			own, ok := h.Get("port "+name, "own_modes")
 			far, ok2 := h.Get("port "+name, "partner_modes")
 			speed := portSpeed(h, name)
-			if !ok || !ok2 || speed == 0 || noLink(h, "port "+name) {
+			if !ok || !ok2 || speed == 0 || scene.NoLink(h, "port "+name) {
 				continue
 			}
 			if best := min(modesMost(own.Text), modesMost(far.Text)); best > speed {
@@ -403,7 +403,7 @@ func portsAlike(h *piece.Host) (one scene.Port, ok bool) {
 	for _, name := range h.Subjects("port") {
 		speed := portSpeed(h, name)
 		switch {
-		case speed == 0 || noLink(h, "port "+name):
+		case speed == 0 || scene.NoLink(h, "port "+name):
 		case one.Name == "":
 			one = scene.Port{Name: name, Speed: speed}
 		case one.Speed != speed:

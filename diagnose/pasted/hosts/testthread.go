@@ -142,7 +142,7 @@ func fillsLink(v *scene.View, r piece.Run) bool {
 	var read []unit.BitRate
 	for _, h := range v.Hosts {
 		for _, name := range h.Subjects("link") {
-			if speed, _ := speedNow(h, name); speed > 0 && !noLink(h, "link "+name) {
+			if speed, _ := scene.SpeedNow(h, name); speed > 0 && !scene.NoLink(h, "link "+name) {
 				read = append(read, speed)
 			}
 		}

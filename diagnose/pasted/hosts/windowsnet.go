@@ -57,7 +57,7 @@ func hyperVQueues(v *scene.View) {
 		card, guest := false, false
 		for _, name := range h.Subjects("link") {
 			if x, ok := h.Get("link "+name, "vmq"); ok && x.Text == "off" {
-				if speed, _ := speedNow(h, name); speed > 0 && speed <= unit.Gbps {
+				if speed, _ := scene.SpeedNow(h, name); speed > 0 && speed <= unit.Gbps {
 					continue // a core carries that
 				}
 				card, off = true, append(off, name)

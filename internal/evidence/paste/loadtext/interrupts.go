@@ -113,6 +113,7 @@ func (s *sink) spread(subject string, counts, titles []string, l piece.Line) {
 		}
 	}
 	s.Set(subject, "count", strconv.FormatInt(total, 10), l)
+	s.Set(subject, "cores", strconv.Itoa(len(counts)), l)
 	if total == 0 {
 		return
 	}

@@ -1,4 +1,4 @@
-package hosts
+package cards
 
 import (
 	"cmp"
@@ -36,7 +36,7 @@ func slots(v *scene.View) {
 			slot(v, h, "pci "+bdf, need, ports)
 		}
 		for _, link := range h.Subjects("link") { // of /sys/class/net/LINK/device
-			if speed, _ := speedNow(h, link); !hasFact(h, "link "+link, "bus") {
+			if speed, _ := scene.SpeedNow(h, link); scene.Word(h, link, "bus") == "" {
 				slot(v, h, "link "+link, speed, []string{link})
 			}
 		}
@@ -87,7 +87,8 @@ func peerToPeer(v *scene.View, h *piece.Host) bool {
 		if strings.Contains(class.Text, "3D controller") || scene.Contains(name.Text, "nvidia", "mellanox", "connectx") {
 			return true
 		}
-		whole = whole || hasFact(h, "pci "+bdf, "sta_width")
+		_, told := h.Get("pci "+bdf, "sta_width")
+		whole = whole || told
 	}
 	return !whole
 }
@@ -230,7 +231,7 @@ func portsOf(v *scene.View, h *piece.Host, bdf string) (sum unit.BitRate, names 
 			continue
 		}
 		names = append(names, link)
-		speed, _ := speedNow(h, link)
+		speed, _ := scene.SpeedNow(h, link)
 		all = all && speed > 0
 		sum += speed
 	}
@@ -238,19 +239,4 @@ func portsOf(v *scene.View, h *piece.Host, bdf string) (sum unit.BitRate, names 
 		sum = 0
 	}
 	return sum, names
-}
-
-// speedNow is a link's speed as it is, else as the newest line of the log that says
-// the link is up; zero unknown.
-func speedNow(h *piece.Host, link string) (unit.BitRate, piece.Value) {
-	x, ok := scene.Fact(h, link, "speed")
-	if speed := piece.Speed(x.Text); ok && speed > 0 {
-		return speed, x
-	}
-	mbps, _, ok := scene.Number(h, "link "+link, "log_speed")
-	if !ok || mbps <= 0 {
-		return 0, piece.Value{}
-	}
-	x, _ = h.Get("link "+link, "log_speed")
-	return unit.BitRate(mbps) * unit.Mbps, piece.Value{Text: x.Text + " Mbit/s", Source: x.Source}
 }

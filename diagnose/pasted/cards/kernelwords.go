@@ -1,6 +1,7 @@
-package hosts
+package cards
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -31,10 +32,10 @@ func kernelWords(v *scene.View) {
 				continue
 			}
 			links[e.Link] = true
-			name := orWord(e.Link, "the card")
+			name := cmp.Or(e.Link, "the card")
 			v.Add(record.CardSlot, 0.5, h, name+" of "+scene.NameOf(h)+" (receive checksums)",
 				fmt.Sprintf("%s gives the kernel wrong checksums of what it receives (hw csum failure): each such packet is checked again in software and logged, and in tunnels it may be lost.", name),
-				fmt.Sprintf("`ethtool -K %s rx off` as a test; a newer kernel, driver or firmware repairs it.", orWord(e.Link, "LINK")), scene.Saw("log", e.Text, e.Source))
+				fmt.Sprintf("`ethtool -K %s rx off` as a test; a newer kernel, driver or firmware repairs it.", cmp.Or(e.Link, "LINK")), scene.Saw("log", e.Text, e.Source))
 		}
 	}
 }

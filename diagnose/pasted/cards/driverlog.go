@@ -1,6 +1,7 @@
-package hosts
+package cards
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -15,8 +16,8 @@ import (
 func slowPort(v *scene.View) {
 	for _, h := range v.Hosts {
 		for _, name := range h.Subjects("link") {
-			speed, x := speedNow(h, name)
-			if speed == 0 || speed > unit.Gbps || noLink(h, "link "+name) || v.HasFinding(record.LACPDown) {
+			speed, x := scene.SpeedNow(h, name)
+			if speed == 0 || speed > unit.Gbps || scene.NoLink(h, "link "+name) || v.HasFinding(record.LACPDown) {
 				continue
 			}
 			if best := v.Best(); best > 2*speed {
@@ -42,7 +43,7 @@ func slowerThanOnce(v *scene.View) {
 	for _, h := range v.Hosts {
 		for _, name := range h.Subjects("link") {
 			said := h.Facts["link "+name]["log_speed"]
-			if len(said) < 2 || noLink(h, "link "+name) || hasFact(h, "link "+name, "speed") {
+			if len(said) < 2 || scene.NoLink(h, "link "+name) || scene.Word(h, name, "speed") != "" {
 				continue
 			}
 			now := said[len(said)-1]
@@ -71,8 +72,8 @@ func fasterSibling(h *piece.Host, name string, speed unit.BitRate) (of string, s
 	bus, _ := h.Get("link "+name, "bus")
 	card, _, _ := strings.Cut(bus.Text, ".")
 	for _, other := range h.Subjects("link") {
-		fast, x := speedNow(h, other)
-		if other == name || fast < 10*speed || noLink(h, "link "+other) {
+		fast, x := scene.SpeedNow(h, other)
+		if other == name || fast < 10*speed || scene.NoLink(h, "link "+other) {
 			continue
 		}
 		e = scene.Saw("speed of "+other, x.Text, x.Source)
@@ -144,7 +145,7 @@ func stalledCard(v *scene.View) {
 			if c.n < 2 {
 				continue // once is what a cable that was pulled or a suspend gives
 			}
-			name := orWord(link, "the card")
+			name := cmp.Or(link, "the card")
 			v.Add(record.CardSlot, 0.6+0.06*float64(min(c.n, 5)-1), h, name+" of "+scene.NameOf(h)+" (stops sending)",
 				fmt.Sprintf("%s stopped sending %d times, until its driver reset it: each time traffic stands still for seconds. It is the card, its driver or firmware, or its PCIe power saving, not the network.", name, c.n),
 				stallRemedy(h, link), c.evidence...)
@@ -168,7 +169,7 @@ func stallRemedy(h *piece.Host, link string) string {
 	const common = "take the newer driver or kernel and the card's firmware; if it stays, another slot, another card"
 	switch {
 	case strings.HasPrefix(driver, "e1000e"):
-		return fmt.Sprintf("Turn off what hangs these cards: `ethtool -K %s tso off gso off gro off` (I217 to I219), and PCIe power saving (pcie_aspm=off); then %s.", orWord(link, "LINK"), common)
+		return fmt.Sprintf("Turn off what hangs these cards: `ethtool -K %s tso off gso off gro off` (I217 to I219), and PCIe power saving (pcie_aspm=off); then %s.", cmp.Or(link, "LINK"), common)
 	case strings.HasPrefix(driver, "r8"):
 		return "Switch PCIe power saving off (pcie_aspm=off on the kernel's command line, or ASPM in the firmware); then " + common + " (Realtek's own r8168 or r8125 driver is one)."
 	}
@@ -207,7 +208,7 @@ func speedUnread(v *scene.View) {
 			if last[e.Link] != e || e.Link == "" {
 				continue
 			}
-			bond := orWord(bundleOf(h, e.Link), "bond0")
+			bond := cmp.Or(bundleOf(h, e.Link), "bond0")
 			v.Add(record.LACPDown, 0.72, h, e.Link+" of "+bond,
 				fmt.Sprintf("The bond could not read the speed and duplex of %s when its link came up, and the log does not say that it could later: a port of unknown speed has an LACP key of its own, stands alone in its aggregator, and carries nothing.", e.Link),
 				fmt.Sprintf("Now that its link is up take the port out and add it again (`ip link set %s nomaster; ip link set %s down; ip link set %s master %s`), then compare the aggregator IDs in `cat /proc/net/bonding/%s`. At boot: enslave it when its link is up, and use a newer kernel.", e.Link, e.Link, e.Link, bond, bond),

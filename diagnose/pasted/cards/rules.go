@@ -1,0 +1,11 @@
+package cards
+
+import "github.com/linerate/linerate/diagnose/pasted/scene"
+
+// Rules are all there are about cards. Their order does not matter.
+func Rules() []scene.Rule {
+	return []scene.Rule{
+		slots, cardTotal, queuePairs, oneCoreInterrupts, fullBacklog,
+		slowPort, slowerThanOnce, stalledCard, speedUnread, restlessPort, guestDrops, kernelWords,
+	}
+}
