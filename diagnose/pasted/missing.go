@@ -52,6 +52,11 @@ func missing(v *scene.View) []scene.Missing {
 		}
 		if best.Cause == record.LACPDown && systemOf(at) != "esxi" {
 			out = append(out, scene.Missing{Command: "show lacp neighbor", Host: "the switch", Why: "whom the switch hears on each port"})
+			if len(v.Switches) > 0 && vendorIs(v.Switches[0], "procurve") {
+				out[len(out)-1].Command = "show lacp peer"
+			} else if len(v.Switches) > 0 && (vendorIs(v.Switches[0], "junos") || vendorIs(v.Switches[0], "aoscx")) {
+				out[len(out)-1].Command = "show lacp interfaces"
+			}
 		}
 		if out != nil {
 			return out
@@ -89,9 +94,15 @@ func ofKind(v *scene.View) (out []scene.Missing) {
 		if len(v.Hosts) > 0 {
 			host = v.Hosts[0].Name
 		}
+		pairs := scene.Missing{Command: "ib_write_bw -q 1, then -q 4; ethtool -S LINK | grep phy", Host: host, Why: "what one queue pair (QP) and several carry, and by which port of a bond: then NCCL_IB_QPS_PER_CONNECTION"}
+		if overBond(v) {
+			out = append(out, pairs)
+		}
 		say(host, "lspci -vvv | grep -E '^[0-9a-f]|ACSCtl|LnkSta:'", "as root: ACS on the bridges (SrcValid+) sends what GPU and card exchange through the processor, and a narrow slot limits both")
 		say(host, "NCCL_DEBUG=INFO ... | grep -E 'NET/|GDRDMA'", "whether each channel goes by IB with GPU Direct RDMA (GDRDMA), and by which cards")
-		say(host, "ib_write_bw -q 1, then -q 4; ethtool -S LINK | grep phy", "what one queue pair (QP) and several carry, and by which port of a bond: then NCCL_IB_QPS_PER_CONNECTION")
+		if !overBond(v) {
+			out = append(out, pairs)
+		}
 	case len(v.Case.Runs) == 0 && logged(v) != nil:
 		h := logged(v)
 		add(h, aboutLog)

@@ -230,3 +230,18 @@ func guestOf(v *scene.View) (h *piece.Host, inside bool) {
 	}
 	return nil, false
 }
+
+// overBond reports RDMA whose devices are bonds.
+func overBond(v *scene.View) bool {
+	return slices.ContainsFunc(v.Case.Runs, func(r piece.Run) bool { return strings.Contains(r.Detail["device"], "bond") }) ||
+		slices.ContainsFunc(v.Hosts, func(h *piece.Host) bool {
+			used, _ := h.Get("nccl", "devices")
+			asked, _ := h.Get("nccl", "NCCL_IB_HCA")
+			return strings.Contains(used.Text+asked.Text, "bond")
+		})
+}
+
+func vendorIs(s *piece.Host, vendor string) bool {
+	x, ok := s.Get("host", "vendor")
+	return ok && x.Text == vendor
+}
