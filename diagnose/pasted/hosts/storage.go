@@ -86,17 +86,11 @@ func oneSession(v *scene.View, h *piece.Host) {
 	}
 	one := sessions[0]
 	evidence := []record.Evidence{scene.Saw("iSCSI sessions", "1, to "+cmp.Or(one.Device, one.Remote), one.Source)}
-	cards := make(map[string]bool)
-	for _, name := range h.Subjects("link") {
-		if scene.Physical(name) && name != "lo" && scene.Word(h, name, "state") != "down" && scene.Word(h, name, "kind") == "" {
-			cards[name] = true
-		}
-	}
 	sure := 0.55
-	switch bundled := v.Bundled(h); {
-	case !bundled && len(cards) == 1:
-		return // there is no other link
-	case bundled || len(cards) > 1:
+	switch links := linksFor(v, h); {
+	case links == 1:
+		return // there is no other
+	case links > 1:
 		sure = 0.68
 	}
 	if len(disks) == 1 {
@@ -106,6 +100,19 @@ func oneSession(v *scene.View, h *piece.Host) {
 	v.Add(record.SingleLink, sure, h, "iSCSI of "+scene.NameOf(h),
 		"There is one iSCSI session, and one session is one TCP connection: it takes a single link, whatever bonds or teams it runs over.",
 		"Use MPIO (multipath): an address and a session on each link, in subnets of their own and without a bond or team under them, with round-robin paths; the target needs an address (portal) for each too.", evidence...)
+}
+
+// linksFor is how many links a host has for several connections; zero unknown.
+func linksFor(v *scene.View, h *piece.Host) (n int) {
+	for _, name := range h.Subjects("link") {
+		if scene.Physical(name) && name != "lo" && scene.Word(h, name, "state") != "down" && scene.Word(h, name, "kind") == "" {
+			n++
+		}
+	}
+	if v.Bundled(h) {
+		return max(n, 2)
+	}
+	return n
 }
 
 // queuePair: an RDMA test over a bond with one connection: a queue pair uses one port.
