@@ -105,16 +105,30 @@ func ofKind(v *scene.View) (out []scene.Missing) {
 		}
 	case len(v.Case.Runs) == 0 && logged(v) != nil:
 		h := logged(v)
+		out = append(out, ofStart(v)...)
 		add(h, aboutLog)
 		if systemOf(h) == linux {
 			say(h.Name, `journalctl --since "TIME - 1 min" --until "TIME + 1 min"`, "all that happened at one of those moments, without a filter: which program did it, or that the link went first")
 		}
-		add(h, aboutBundle)
+		if len(out) < enoughAsked {
+			add(h, aboutBundle)
+		}
 		say("the switch", "show logging; show interfaces counters errors", "what its ports saw at the same moments")
 	default:
 		out = append(ofGuests(v), ofRoutes(v)...)
 	}
 	return out
+}
+
+// ofStart are the outputs about a bond of which LACP had not answered yet.
+func ofStart(v *scene.View) []scene.Missing {
+	for _, h := range v.Hosts {
+		if n, _ := scene.Events(h, "lacp-no-response"); n > 0 {
+			return []scene.Missing{{Command: "cat /proc/net/bonding/*", Host: h.Name, Why: "as root, some minutes after the start: whether an LACP partner answers"},
+				{Command: "show spanning-tree interface PORT", Host: "the switch", Why: "whether its ports are edge ports (portfast): spanning tree and the slow LACP rate hold a bond down for up to 30 s"}}
+		}
+	}
+	return nil
 }
 
 // ofGuests are the outputs about a guest's card: it is served by threads of its host.
@@ -186,13 +200,7 @@ func ofCase(v *scene.View, first *piece.Host) (out []scene.Missing) {
 			break
 		}
 	}
-	for _, h := range v.Hosts {
-		if n, _ := scene.Events(h, "lacp-no-response"); n > 0 {
-			out = append(out, scene.Missing{Command: "cat /proc/net/bonding/*", Host: h.Name, Why: "as root, some minutes after the start: whether an LACP partner answers"},
-				scene.Missing{Command: "show spanning-tree interface PORT", Host: "the switch", Why: "whether its ports are edge ports (portfast): spanning tree and the slow LACP rate hold a bond down for up to 30 s"})
-			break
-		}
-	}
+	out = append(out, ofStart(v)...)
 	for _, r := range v.Case.Runs {
 		if r.UDP && r.Datagrams > 0 && r.Lost*50 > r.Datagrams {
 			out = append(out, scene.Missing{Command: "nstat -az | grep Udp; ethtool -S LINK | grep -E 'drop|miss'", Host: r.Server, Why: "on the receiver: whether its sockets (UdpRcvbufErrors, net.core.rmem_max) or its card lost what the test counts as lost; a TCP run beside it tells the path apart from the program"})
