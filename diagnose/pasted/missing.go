@@ -238,13 +238,18 @@ func ofCase(v *scene.View, first *piece.Host) (out []scene.Missing) {
 	return out
 }
 
-// ofBond are what was not read of a Linux bond.
+// ofBond are what was not read of a Linux bond or team.
 func ofBond(b scene.Bond) (out []scene.Missing) {
-	if _, runs := b.Host.Get("link "+b.Name, "mode"); b.Mode != "" && !runs {
-		out = append(out, scene.Missing{Command: "cat /proc/net/bonding/" + b.Name, Host: b.Host.Name, Why: "only the configuration is here: whether it runs so, which ports carry, and the LACP state"})
-	}
-	if b.Mode == "" {
+	_, runs := b.Host.Get("link "+b.Name, "mode")
+	switch {
+	case scene.Word(b.Host, b.Name, "kind") == "team":
+		if _, runs = b.Host.Get("link "+b.Name, "runner"); !runs {
+			out = append(out, scene.Missing{Command: "teamdctl " + b.Name + " state", Host: b.Host.Name, Why: "only the configuration is here: which ports carry, and the LACP state"})
+		}
+	case b.Mode == "":
 		out = append(out, scene.Missing{Command: "cat /proc/net/bonding/" + b.Name, Host: b.Host.Name, Why: "the top is cut: mode and hash policy are not here"})
+	case !runs:
+		out = append(out, scene.Missing{Command: "cat /proc/net/bonding/" + b.Name, Host: b.Host.Name, Why: "only the configuration is here: whether it runs so, which ports carry, and the LACP state"})
 	}
 	if _, _, ok := b.Carried("tx"); !ok {
 		out = append(out, scene.Missing{Command: "ip -s link", Host: b.Host.Name, Why: "which link carries how much"})

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/linerate/linerate/diagnose/pasted/scene"
+	"github.com/linerate/linerate/internal/evidence/paste/piece"
 	"github.com/linerate/linerate/record"
 )
 
@@ -43,4 +44,17 @@ func secureMigration(v *scene.View) {
 			"In a network that only the nodes share: `migration: insecure,network=SUBNET` in /etc/pve/datacenter.cfg (Datacenter, Options, Migration Settings), or `qm migrate ... --migration_type insecure`; several guests at once use several cores and links.",
 			scene.Saw("migration of datacenter.cfg", x.Text, x.Source))
 	}
+}
+
+// linksFor is how many links a host has for several connections; zero unknown.
+func linksFor(v *scene.View, h *piece.Host) (n int) {
+	for _, name := range h.Subjects("link") {
+		if scene.Physical(name) && name != "lo" && scene.Word(h, name, "state") != "down" && scene.Word(h, name, "kind") == "" {
+			n++
+		}
+	}
+	if v.Bundled(h) {
+		return max(n, 2)
+	}
+	return n
 }

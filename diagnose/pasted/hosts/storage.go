@@ -102,19 +102,6 @@ func oneSession(v *scene.View, h *piece.Host) {
 		"Use MPIO (multipath): an address and a session on each link, in subnets of their own and without a bond or team under them, with round-robin paths; the target needs an address (portal) for each too.", evidence...)
 }
 
-// linksFor is how many links a host has for several connections; zero unknown.
-func linksFor(v *scene.View, h *piece.Host) (n int) {
-	for _, name := range h.Subjects("link") {
-		if scene.Physical(name) && name != "lo" && scene.Word(h, name, "state") != "down" && scene.Word(h, name, "kind") == "" {
-			n++
-		}
-	}
-	if v.Bundled(h) {
-		return max(n, 2)
-	}
-	return n
-}
-
 // queuePair: an RDMA test over a bond with one connection: a queue pair uses one port.
 func queuePair(v *scene.View, r piece.Run) {
 	device := r.Detail["device"]
