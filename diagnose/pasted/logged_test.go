@@ -44,8 +44,10 @@ func TestLogged(t *testing.T) {
 			"[10800.1] device eno1 entered promiscuous mode\n[10860.1] device eno1 left promiscuous mode\n[14400.1] device eno1 entered promiscuous mode\n[14460.1] device eno1 left promiscuous mode\n", record.Unknown, 0, ""},
 		{"a bond that leaves its bridge each hour", "[3600.1] device bond1 left promiscuous mode\n[3601.1] device bond1 entered promiscuous mode\n[7200.1] device bond1 left promiscuous mode\n[7201.1] device bond1 entered promiscuous mode\n" +
 			"[10800.1] device bond1 left promiscuous mode\n[10801.1] device bond1 entered promiscuous mode\n[14400.1] device bond1 left promiscuous mode\n", record.LACPDown, 0.6, "every 60 minutes"},
+		{"a guest that is backed up each night", "[86400.1] device tap101i0 left promiscuous mode\n[172800.1] device tap101i0 left promiscuous mode\n[259200.1] device tap101i0 left promiscuous mode\n[345600.1] device tap101i0 left promiscuous mode\n", record.Unknown, 0, ""},
 		{"a bond that comes up", joins + "Mar 11 10:00:33 h1 kernel: bond0: active interface up!\n", record.LACPDown, 0.55, "spanning tree"},
-		{"layer2 in a log of coming up", joins + "\n# head -14 /proc/net/bonding/bond0\nEthernet Channel Bonding Driver: v6.1.0\n\nBonding Mode: IEEE 802.3ad Dynamic link aggregation\nTransmit Hash Policy: layer2 (0)\nMII Status: up\n\n802.3ad info\nLACP rate: slow\n", record.LACPDown, 0.6, "spanning tree"},
+		{"a start as all are", joins + "Mar 11 10:00:02 h1 kernel: bond0: (slave eno2): link status definitely up, 1000 Mbps full duplex\nMar 11 10:00:03 h1 kernel: bond0: active interface up!\n", record.Unknown, 0, ""},
+		{"layer2 in a log of coming up", joins + "\n# head -14 /proc/net/bonding/bond0\nEthernet Channel Bonding Driver: v6.1.0\n\nBonding Mode: IEEE 802.3ad Dynamic link aggregation\nTransmit Hash Policy: layer2 (0)\nMII Status: up\n\n802.3ad info\nLACP rate: slow\n", record.LACPDown, 0.55, "spanning tree"},
 		{"a partner that never comes", joins + "Mar 11 10:11:02 h1 kernel: bond0: Warning: No 802.3ad response from the link partner for any adapters in the bond\nMar 11 10:22:02 h1 kernel: bond0: Warning: No 802.3ad response from the link partner for any adapters in the bond\n", record.Unknown, 0, ""},
 	} {
 		f := judge(c.text).Findings[0]

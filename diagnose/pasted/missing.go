@@ -52,6 +52,11 @@ func missing(v *scene.View) []scene.Missing {
 		}
 		if best.Cause == record.LACPDown && systemOf(at) != "esxi" {
 			out = append(out, scene.Missing{Command: "show lacp neighbor", Host: "the switch", Why: "whom the switch hears on each port"})
+			if len(v.Switches) > 0 && vendorIs(v.Switches[0], "procurve") {
+				out[len(out)-1].Command = "show lacp peer"
+			} else if len(v.Switches) > 0 && (vendorIs(v.Switches[0], "junos") || vendorIs(v.Switches[0], "aoscx")) {
+				out[len(out)-1].Command = "show lacp interfaces"
+			}
 		}
 		if out != nil {
 			return out
@@ -89,21 +94,41 @@ func ofKind(v *scene.View) (out []scene.Missing) {
 		if len(v.Hosts) > 0 {
 			host = v.Hosts[0].Name
 		}
+		pairs := scene.Missing{Command: "ib_write_bw -q 1, then -q 4; ethtool -S LINK | grep phy", Host: host, Why: "what one queue pair (QP) and several carry, and by which port of a bond"}
+		if overBond(v) {
+			out = append(out, pairs)
+		}
 		say(host, "lspci -vvv | grep -E '^[0-9a-f]|ACSCtl|LnkSta:'", "as root: ACS on the bridges (SrcValid+) sends what GPU and card exchange through the processor, and a narrow slot limits both")
 		say(host, "NCCL_DEBUG=INFO ... | grep -E 'NET/|GDRDMA'", "whether each channel goes by IB with GPU Direct RDMA (GDRDMA), and by which cards")
-		say(host, "ib_write_bw -q 1, then -q 4; ethtool -S LINK | grep phy", "what one queue pair (QP) and several carry, and by which port of a bond")
+		if !overBond(v) {
+			out = append(out, pairs)
+		}
 	case len(v.Case.Runs) == 0 && logged(v) != nil:
 		h := logged(v)
+		out = append(out, ofStart(v)...)
 		add(h, aboutLog)
 		if systemOf(h) == linux {
 			say(h.Name, `journalctl --since "TIME - 1 min" --until "TIME + 1 min"`, "all that happened at one of those moments, without a filter: which program did it, or that the link went first")
 		}
-		add(h, aboutBundle)
+		if len(out) < enoughAsked {
+			add(h, aboutBundle)
+		}
 		say("the switch", "show logging; show interfaces counters errors", "what its ports saw at the same moments")
 	default:
 		out = append(ofGuests(v), ofRoutes(v)...)
 	}
 	return out
+}
+
+// ofStart are the outputs about a bond of which LACP had not answered yet.
+func ofStart(v *scene.View) []scene.Missing {
+	for _, h := range v.Hosts {
+		if n, _ := scene.Events(h, "lacp-no-response"); n > 0 {
+			return []scene.Missing{{Command: "cat /proc/net/bonding/*", Host: h.Name, Why: "as root, some minutes after the start: whether an LACP partner answers"},
+				{Command: "show spanning-tree interface PORT", Host: "the switch", Why: "whether its ports are edge ports (portfast): spanning tree and the slow LACP rate hold a bond down for up to 30 s"}}
+		}
+	}
+	return nil
 }
 
 // ofGuests are the outputs about a guest's card: it is served by threads of its host.
@@ -175,13 +200,7 @@ func ofCase(v *scene.View, first *piece.Host) (out []scene.Missing) {
 			break
 		}
 	}
-	for _, h := range v.Hosts {
-		if n, _ := scene.Events(h, "lacp-no-response"); n > 0 {
-			out = append(out, scene.Missing{Command: "cat /proc/net/bonding/*", Host: h.Name, Why: "as root, some minutes after the start: whether an LACP partner answers"},
-				scene.Missing{Command: "show spanning-tree interface PORT", Host: "the switch", Why: "whether its ports are edge ports (portfast): spanning tree and the slow LACP rate hold a bond down for up to 30 s"})
-			break
-		}
-	}
+	out = append(out, ofStart(v)...)
 	for _, r := range v.Case.Runs {
 		if r.UDP && r.Datagrams > 0 && r.Lost*50 > r.Datagrams {
 			out = append(out, scene.Missing{Command: "nstat -az | grep Udp; ethtool -S LINK | grep -E 'drop|miss'", Host: r.Server, Why: "on the receiver: whether its sockets (UdpRcvbufErrors, net.core.rmem_max) or its card lost what the test counts as lost; a TCP run beside it tells the path apart from the program"})
@@ -219,17 +238,18 @@ func ofCase(v *scene.View, first *piece.Host) (out []scene.Missing) {
 	return out
 }
 
-// ofBond are what was not read of a Linux bond.
+// ofBond are what was not read of a Linux bond or team.
 func ofBond(b scene.Bond) (out []scene.Missing) {
-	if scene.Word(b.Host, b.Name, "kind") == "team" {
-		if _, runs := b.Host.Get("link "+b.Name, "runner"); !runs {
+	_, runs := b.Host.Get("link "+b.Name, "mode")
+	switch {
+	case scene.Word(b.Host, b.Name, "kind") == "team":
+		if _, runs = b.Host.Get("link "+b.Name, "runner"); !runs {
 			out = append(out, scene.Missing{Command: "teamdctl " + b.Name + " state", Host: b.Host.Name, Why: "only the configuration is here: which ports carry, and the LACP state"})
 		}
-	} else if _, runs := b.Host.Get("link "+b.Name, "mode"); b.Mode != "" && !runs {
-		out = append(out, scene.Missing{Command: "cat /proc/net/bonding/" + b.Name, Host: b.Host.Name, Why: "only the configuration is here: whether it runs so, which ports carry, and the LACP state"})
-	}
-	if b.Mode == "" && scene.Word(b.Host, b.Name, "kind") != "team" {
+	case b.Mode == "":
 		out = append(out, scene.Missing{Command: "cat /proc/net/bonding/" + b.Name, Host: b.Host.Name, Why: "the top is cut: mode and hash policy are not here"})
+	case !runs:
+		out = append(out, scene.Missing{Command: "cat /proc/net/bonding/" + b.Name, Host: b.Host.Name, Why: "only the configuration is here: whether it runs so, which ports carry, and the LACP state"})
 	}
 	if _, _, ok := b.Carried("tx"); !ok {
 		out = append(out, scene.Missing{Command: "ip -s link", Host: b.Host.Name, Why: "which link carries how much"})

@@ -100,3 +100,12 @@ func TestOtherSystemsWords(t *testing.T) {
 func replaced(text string, pairs ...string) string {
 	return strings.NewReplacer(pairs...).Replace(text)
 }
+
+// TestDeadMembers: a member without a link, asked for in its system's words.
+func TestDeadMembers(t *testing.T) {
+	const lagg = "lagg0: flags=8843<UP,BROADCAST,RUNNING,SIMPLEX,MULTICAST> metric 0 mtu 1500\n\tether 02:00:5e:00:53:11\n\tlaggproto lacp lagghash l2,l3,l4\n\tlaggport: igb1 flags=STATE\n\tlaggport: igb0 flags=1c<ACTIVE,COLLECTING,DISTRIBUTING>\n\tstatus: active\n"
+	const port = "igb1: flags=8843<UP,BROADCAST,RUNNING,SIMPLEX,MULTICAST> metric 0 mtu 1500\n\tether 02:00:5e:00:53:11\n\tstatus: no carrier\nigb0: flags=8843<UP,BROADCAST,RUNNING,SIMPLEX,MULTICAST> metric 0 mtu 1500\n\tether 02:00:5e:00:53:11\n\tstatus: active\n"
+	check(t, []shows{
+		{"of a lagg", replaced(lagg, "STATE", "0<>") + port, record.LACPDown, 0.8, []string{"igb1"}, []string{"ethtool", "/proc"}},
+	})
+}

@@ -141,6 +141,9 @@ func ask(v *scene.View, h *piece.Host, about topic) (scene.Missing, bool) {
 		return scene.Missing{}, false
 	}
 	m := scene.Missing{Command: r.command, Why: r.why}
+	if only, listed := strings.CutPrefix(r.command, "esxcli network nic list; "); listed && h != nil && slices.ContainsFunc(h.Subjects("link"), func(l string) bool { return scene.SpeedOf(h, l) > 0 }) {
+		m.Command = only
+	}
 	for _, b := range v.Bonds {
 		if about == aboutBundle && b.Host == h && scene.Word(h, b.Name, "kind") == "team" {
 			m = scene.Missing{Command: fmt.Sprintf("teamdctl %s state; teamdctl %s config dump", b.Name, b.Name), Why: "the runner, its hash, and which ports are selected"}
@@ -160,7 +163,7 @@ func hasOutput(v *scene.View, h *piece.Host, about topic) bool {
 			_, lagg := h.Get("link "+l, "laggproto")
 			_, group := h.Get("link "+l, "participation")
 			return lagg || group
-		})
+		}) || systemOf(h) == "windows" && len(h.Subjects("smb")) > 0
 		for _, b := range v.Bonds {
 			_, partner := h.Get("link "+b.Name, "ad_partner_mac")
 			_, runs := h.Get("link "+b.Name, "mode")
@@ -179,13 +182,14 @@ func hasOutput(v *scene.View, h *piece.Host, about topic) bool {
 	case aboutCores:
 		return len(h.Cores) > 0 || systemOf(h) == "freebsd" && len(h.Processes) > 0
 	case aboutSockets:
-		return len(h.Sockets) > 0
+		_, buffers := h.Get("sysctl", "net.inet.tcp.recvbuf_max")
+		return len(h.Sockets) > 0 || buffers || systemOf(h) == "esxi" && len(h.Subjects("lun")) > 0
 	case aboutMTU:
 		return slices.ContainsFunc(h.Pings, func(p piece.Ping) bool { return p.Size >= 1400 })
 	case aboutSlot:
 		return slices.ContainsFunc(h.Subjects("pci"), func(bdf string) bool { _, ok := h.Get("pci "+bdf, "sta_width"); return ok })
 	case aboutRoutes:
-		return len(h.Rules) > 0 && len(h.Routes) > 0
+		return len(h.Routes) > 0 && (len(h.Rules) > 0 || systemOf(h) != linux)
 	case aboutOrder:
 		_, ok := h.Counters["TcpExtTCPOFOQueue"]
 		return ok
@@ -229,4 +233,19 @@ func guestOf(v *scene.View) (h *piece.Host, inside bool) {
 		}
 	}
 	return nil, false
+}
+
+// overBond reports RDMA whose devices are bonds.
+func overBond(v *scene.View) bool {
+	return slices.ContainsFunc(v.Case.Runs, func(r piece.Run) bool { return strings.Contains(r.Detail["device"], "bond") }) ||
+		slices.ContainsFunc(v.Hosts, func(h *piece.Host) bool {
+			used, _ := h.Get("nccl", "devices")
+			asked, _ := h.Get("nccl", "NCCL_IB_HCA")
+			return strings.Contains(used.Text+asked.Text, "bond")
+		})
+}
+
+func vendorIs(s *piece.Host, vendor string) bool {
+	x, ok := s.Get("host", "vendor")
+	return ok && x.Text == vendor
 }

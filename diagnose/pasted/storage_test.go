@@ -37,7 +37,7 @@ func TestBundlesOfOthers(t *testing.T) {
 	check(t, []shows{
 		{"ONTAP by MAC", replaced(group, "FUNCTION", "mac"), record.SingleLink, 0.75, []string{"-distr-func port"}, []string{"/proc"}},
 		{"ONTAP by port", replaced(group, "FUNCTION", "port"), record.Unknown, 0, nil, nil},
-		{"OVS by source MAC", replaced(port, "MODE", "balance-slb"), record.SingleLink, 0.75, []string{"bond7", "balance-tcp"}, nil},
+		{"OVS by source MAC", replaced(port, "MODE", "balance-slb"), record.SingleLink, 0.65, []string{"bond7", "balance-tcp"}, nil},
 		{"OVS by flow", replaced(port, "MODE", "balance-tcp"), record.Unknown, 0, nil, nil},
 	})
 }
@@ -53,6 +53,7 @@ func TestClusterStorage(t *testing.T) {
 		{"a class with nconnect", class + "  - nconnect=8\n", record.Unknown, 0, nil, nil},
 		{"a class of block storage", "apiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata:\n  name: fast\nprovisioner: rbd.csi.ceph.com\nmountOptions:\n  - discard\n", record.Unknown, 0, nil, nil},
 		{"SMB, one channel of two interfaces", replaced(smb, "EXTRA", ""), record.SingleLink, 0.7, []string{"one channel", "multichannel"}, nil},
+		{"SMB, one channel of a host with one card", replaced(smb, "EXTRA", "") + "# ip -br link\nlo               UNKNOWN        00:00:00:00:00:00 <LOOPBACK,UP,LOWER_UP>\nens5             UP             02:00:5e:00:53:01 <BROADCAST,MULTICAST,UP,LOWER_UP>\n", record.Unknown, 0, nil, nil},
 		{"SMB, several channels", replaced(smb, "EXTRA", "\n\tExtra Channels: 3 \n\n\t\tChannel: 2 ConnectionId: 0x2\n\t\tNumber of credits: 510,1,1 Dialect 0x311\n"), record.Unknown, 0, nil, nil},
 		{"migration through SSH", "# cat /etc/pve/datacenter.cfg\nkeyboard: de\nmigration: network=198.51.100.0/24\n", record.SenderCPU, 0.5, []string{"SSH", "insecure"}, nil},
 		{"migration in the open", "# cat /etc/pve/datacenter.cfg\nmigration: type=insecure,network=198.51.100.0/24\n", record.Unknown, 0, nil, nil},

@@ -131,7 +131,7 @@ func interfaceGroup(v *scene.View, h *piece.Host, name string) {
 	case "mac":
 		what, sure = "MAC addresses: all that goes to one next hop or router, and all between two MACs", 0.78
 	case "ip":
-		what, sure = "IP addresses: all between one LIF and one client", 0.5
+		what, sure = "IP addresses: all between one LIF and one client", 0.4
 	case "sequential":
 		v.Add(record.Reordering, 0.55, h, name+" of "+scene.NameOf(h)+" (sequential)",
 			fmt.Sprintf("%s distributes frames in turn (sequential): those of one flow arrive out of order, which TCP takes for loss.", name),

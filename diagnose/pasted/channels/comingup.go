@@ -13,16 +13,26 @@ import (
 // bond carries, with some seconds for the links themselves, in seconds.
 const soon = 100
 
+// late is how long after the warning a bond carries that somebody waited for, in seconds.
+const late = 10
+
 // comesUp reports a log of a bond that comes up: no partner answered yet, and the ports
 // were enslaved just before, or the log begins with it.
 func comesUp(h *piece.Host) (warned, up piece.Event, ok bool) {
-	for i, e := range h.Events {
+	for _, e := range h.Events {
 		if e.Kind == "lacp-no-response" && (warned.Kind == "" || e.Seconds-warned.Seconds > soon) {
 			warned, up = e, piece.Event{}
 		}
-		if (e.Kind == "active-up" || e.Kind == "link-up" && i > 0) && warned.Kind != "" && e.Seconds > warned.Seconds && e.Seconds-warned.Seconds <= soon && up.Kind == "" {
+		after := e.Seconds - warned.Seconds
+		if warned.Kind == "" || up.Kind != "" || after > soon {
+			continue
+		}
+		if e.Kind == "active-up" || e.Kind == "link-up" && after >= late {
 			up = e
 		}
+	}
+	if up.Kind != "" && warned.Seconds > 0 && up.Seconds-warned.Seconds < late {
+		return warned, up, false // every start warns: it was there at once
 	}
 	joined := false
 	for _, e := range h.Events {
@@ -39,7 +49,7 @@ func slowStart(v *scene.View) {
 		if !ok || len(moments(h, "lacp-no-response")) >= fewest {
 			continue
 		}
-		sure, name := 0.55, warned.Link
+		sure, name := 0.45, warned.Link
 		evidence := []record.Evidence{scene.Saw("log", warned.Text, warned.Source)}
 		if x, ok := scene.Fact(h, name, "ad_partner_mac"); ok {
 			if x.Text == scene.ZeroMAC {
@@ -58,8 +68,15 @@ func slowStart(v *scene.View) {
 			}
 		}
 		if up.Kind != "" {
-			sure += 0.08
+			sure += 0.2
 			evidence = append(evidence, scene.Saw("log", fmt.Sprintf("%.0f s later: %s", up.Seconds-warned.Seconds, up.Text), up.Source))
+		}
+		for _, e := range h.Events {
+			if after := e.Seconds - warned.Seconds; e.Kind == "wait-failed" && after >= 0 && after <= soon {
+				sure += 0.2
+				evidence = append(evidence, scene.Saw("log", fmt.Sprintf("%.0f s later: %s", after, e.Text), e.Source))
+				break
+			}
 		}
 		if len(v.Case.Runs) > 0 {
 			sure = scene.LeastSure + 0.01 // the question is a rate

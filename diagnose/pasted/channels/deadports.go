@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/diagnose/pasted/scene"
+	"github.com/linerate/linerate/internal/evidence/paste/piece"
 	"github.com/linerate/linerate/record"
 )
 
@@ -47,7 +48,7 @@ func deadPorts(v *scene.View) {
 			sure = 0.75
 		}
 		v.Add(cause, sure, b.Host, fmt.Sprintf("%s of %s of %s", names, b.Name, scene.NameOf(b.Host)), what,
-			fmt.Sprintf("Look at the cable, the module and the switch's port of %s: is it plugged in, up there (`no shutdown`, not err-disabled) and set to the same speed? `ethtool %s` says whether there is a link; if it is down on purpose, take it out of the bond.", names, dead[0]), evidence...)
+			fmt.Sprintf("Look at the cable, the module and the switch's port of %s: is it plugged in, up there (`no shutdown`, not err-disabled) and set to the same speed? `%s` says whether there is a link; if it is down on purpose, take it out of the bond.", names, linkCommand(b.Host, dead[0])), evidence...)
 	}
 }
 
@@ -68,3 +69,19 @@ func turnsLost(v *scene.View, b scene.Bond, names string, dead []string, live in
 
 // manyAgain is how many retransmits of a test are no chance.
 const manyAgain = 200
+
+// linkCommand shows whether a link is there, in the words of the host's system.
+func linkCommand(h *piece.Host, link string) string {
+	os, _ := h.Get("host", "os")
+	switch os.Text {
+	case "freebsd":
+		return "ifconfig " + link
+	case "routeros":
+		return "/interface ethernet monitor " + link + " once"
+	case "windows":
+		return "Get-NetAdapter \"" + link + "\""
+	case "solaris":
+		return "dladm show-phys " + link
+	}
+	return "ethtool " + link
+}

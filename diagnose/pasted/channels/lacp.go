@@ -69,14 +69,20 @@ func mixedModes(v *scene.View, b scene.Bond) {
 	if _, _, tied := channelOf(v, b); tied || !static || !ok {
 		return // modeMismatch knows which channel it is
 	}
+	channels := 0
 	for _, s := range v.Switches {
 		for _, name := range s.Subjects("channel") {
+			channels++
 			if p, ok := s.Get("channel "+name, "protocol"); ok && strings.Contains(strings.ToLower(p.Text), "lacp") {
 				return // it may be that one
 			}
 		}
 	}
-	v.Add(record.LACPDown, 0.72, b.Host, fmt.Sprintf("%s and the switch's ports", b.Name),
+	sure := 0.72
+	if channels > 1 {
+		sure = 0.5 // whose they are nobody says
+	}
+	v.Add(record.LACPDown, sure, b.Host, fmt.Sprintf("%s and the switch's ports", b.Name),
 		fmt.Sprintf("%s runs 802.3ad (LACP), and the switch's channel is static: it never sends LACP, so that the bond finds no partner and one port alone carries.", b.Name),
 		"On the switch make the channel LACP: "+lacpCommand(v)+". Or make both static (balance-xor with xmit_hash_policy layer3+4 on the host), which notices less.",
 		scene.Saw("mode of "+b.Name, x.Text, x.Source), e)

@@ -45,7 +45,7 @@ func takenApart(v *scene.View, h *piece.Host) {
 	case len(all) == 2 && all[1].seconds-all[0].seconds < halfDay:
 		return // a person at work
 	case len(all) == 2:
-		times, sure = "twice, "+duration(all[1].seconds-all[0].seconds)+" apart", 0.6
+		times, sure = "twice, "+duration(all[1].seconds-all[0].seconds)+" apart", 0.55
 	case gap > 0:
 		times += ", every " + duration(gap)
 	case len(all) < fewest+2 && all[len(all)-1].seconds-all[0].seconds < anHour:
@@ -135,7 +135,7 @@ func byTheClock(v *scene.View, h *piece.Host) {
 		for _, kind := range []string{"link-down", "unbridged"} {
 			all := moments(h, kind, name)
 			gap := steady(all)
-			if len(all) < fewestSteady || gap == 0 || kind == "unbridged" && captured(h, name) {
+			if len(all) < fewestSteady || gap == 0 || kind == "unbridged" && (guestPort(name) || captured(h, name)) {
 				continue
 			}
 			what, sure := "loses its link", 0.72
@@ -156,6 +156,11 @@ func byTheClock(v *scene.View, h *piece.Host) {
 			return
 		}
 	}
+}
+
+// guestPort reports a bridge's port that comes and goes with a guest or container.
+func guestPort(name string) bool {
+	return slices.ContainsFunc([]string{"tap", "veth", "vnet", "fw", "lxc", "cali", "macvtap"}, func(p string) bool { return strings.HasPrefix(name, p) })
 }
 
 // captured reports a device that leaves promiscuous mode some time after it entered,

@@ -345,7 +345,7 @@ func nextHops(v *scene.View, h *piece.Host, family string) {
 		sure = most
 	}
 	v.Add(record.SingleLink, sure, h, scene.NameOf(h)+"'s ECMP (fib_multipath_hash_policy 0)",
-		fmt.Sprintf("%s chooses among the route's next hops by %s (layer 3: %s 0, the default): all flows between two addresses take one link.", scene.NameOf(h), known, knob),
+		fmt.Sprintf("Among the next hops of the route %s chooses by %s (layer 3: %s 0, the default): all flows between two addresses take one link.", scene.NameOf(h), known, knob),
 		fmt.Sprintf("`sysctl -w %s=1` hashes ports too (layer 4), on each router that has several next hops; keep it in /etc/sysctl.d.", knob), evidence...)
 }
 
@@ -392,7 +392,7 @@ func switchHash(v *scene.View) {
 			}
 		}
 		v.Add(record.SingleLink, min(sure, 0.93), s, fmt.Sprintf("%s: load-balance %s", scene.NameOf(s), x.Text),
-			fmt.Sprintf("The switch %s spreads its channels by %s: all that goes from one host to one other takes one member (with MAC addresses: all that comes from one router, gateway or firewall, which has one MAC), whatever the hosts' own policies are.", scene.NameOf(s), kind),
+			fmt.Sprintf("The switch%s spreads its channels by %s: all that goes from one host to one other takes one member (with MAC addresses: all that comes from one router, gateway or firewall, which has one MAC), whatever the hosts' own policies are.", strings.TrimRight(" "+s.Name, " "), kind),
 			"On the switch hash addresses and ports: "+switchHashCommand(s)+"."+hashScope(s), evidence...)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/linerate/linerate/diagnose/pasted/scene"
+	"github.com/linerate/linerate/internal/evidence/paste/piece"
 	"github.com/linerate/linerate/record"
 )
 
@@ -12,13 +13,13 @@ func clientChannels(v *scene.View) {
 	for _, h := range v.Hosts {
 		extra, ok := h.Get("smb client", "extra_channels")
 		offered, at, _ := scene.Number(h, "smb client", "server_interfaces")
-		if !ok || extra.Text != "0" {
+		if !ok || extra.Text != "0" || linksFor(v, h) == 1 {
 			continue
 		}
-		sure, why := 0.7, "the server offers one interface only, and the client opens further channels to what it offers"
+		sure, why := 0.65, "the server offers one interface only, and the client opens further channels to what it offers"
 		remedy := "On the server offer every interface (`server multi channel support = yes`, `interfaces = ...` with all of their addresses and `;capability=RSS,speed=...`), an address in each link's subnet on both ends; then mount again with `multichannel,max_channels=4`, and look for \"Extra Channels\"."
 		if offered > 1 {
-			sure, why = 0.76, fmt.Sprintf("the server offers %.0f interfaces, and the mount did not ask for more channels", offered)
+			sure, why = 0.72, fmt.Sprintf("the server offers %.0f interfaces, and the mount did not ask for more channels", offered)
 			remedy = "Mount again with `multichannel,max_channels=4` (`umount` first: a session that is there is used again), and look for \"Extra Channels\" in /proc/fs/cifs/DebugData."
 		}
 		v.Add(record.SingleLink, sure, h, "the SMB mount of "+scene.NameOf(h),
@@ -43,4 +44,17 @@ func secureMigration(v *scene.View) {
 			"In a network that only the nodes share: `migration: insecure,network=SUBNET` in /etc/pve/datacenter.cfg (Datacenter, Options, Migration Settings), or `qm migrate ... --migration_type insecure`; several guests at once use several cores and links.",
 			scene.Saw("migration of datacenter.cfg", x.Text, x.Source))
 	}
+}
+
+// linksFor is how many links a host has for several connections; zero unknown.
+func linksFor(v *scene.View, h *piece.Host) (n int) {
+	for _, name := range h.Subjects("link") {
+		if scene.Physical(name) && name != "lo" && scene.Word(h, name, "state") != "down" && scene.Word(h, name, "kind") == "" {
+			n++
+		}
+	}
+	if v.Bundled(h) {
+		return max(n, 2)
+	}
+	return n
 }

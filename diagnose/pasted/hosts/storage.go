@@ -116,17 +116,11 @@ func oneSession(v *scene.View, h *piece.Host) {
 	}
 	one := sessions[0]
 	evidence := []record.Evidence{scene.Saw("iSCSI sessions", "1, to "+cmp.Or(one.Device, one.Remote), one.Source)}
-	cards := make(map[string]bool)
-	for _, name := range h.Subjects("link") {
-		if scene.Physical(name) && name != "lo" && scene.Word(h, name, "state") != "down" && scene.Word(h, name, "kind") == "" {
-			cards[name] = true
-		}
-	}
 	sure := 0.55
-	switch bundled := v.Bundled(h); {
-	case !bundled && len(cards) == 1:
-		return // there is no other link
-	case bundled || len(cards) > 1:
+	switch links := linksFor(v, h); {
+	case links == 1:
+		return // there is no other
+	case links > 1:
 		sure = 0.68
 	}
 	if len(disks) == 1 {

@@ -38,8 +38,9 @@ type Event struct {
 	Text string
 	// Kind is link-up, link-down, lacp-no-response, active-up, no-active, enslaved,
 	// released, speed, pcie-limited, watchdog, hang, reset, mtu, checksum, loopback,
-	// channel-failed, arp-overflow, arp-moved, conntrack-full, renamed, lacp, bridged and unbridged
-	// (a device enters or leaves promiscuous mode) or other.
+	// channel-failed, arp-overflow, arp-moved, conntrack-full, renamed, lacp,
+	// wait-failed (for the network, at boot), bridged and unbridged (a device enters
+	// or leaves promiscuous mode) or other.
 	Kind string
 	Link string // "" none named
 	// Seconds is the time stamp: since the boot or since 1970, whatever the log has;
