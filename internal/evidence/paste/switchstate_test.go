@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
+	"github.com/linerate/linerate/internal/evidence/paste/switchtext"
 	"github.com/linerate/linerate/internal/evidence/switchstate"
 )
 
@@ -127,6 +128,42 @@ func TestSwitchStates(t *testing.T) {
 				t.Log(strings.Join(got, "\n"))
 			}
 		})
+	}
+}
+
+// TestSwitchStateOfHost: a Cumulus switch's interfaces(5) are a host's file, and a
+// switch's state.
+func TestSwitchStateOfHost(t *testing.T) {
+	c := Parse([]piece.Text{{Bytes: []byte(`root@leaf01:~# cat /etc/network/interfaces
+auto swp1
+iface swp1
+    alias db1 eth0
+    mtu 9216
+
+auto bond10
+iface bond10
+    bond-slaves swp1 swp2
+    bond-mode 802.3ad
+    bond-lacp-rate slow
+    bond-min-links 1
+    clag-id 10
+    mtu 9216
+    bridge-vids 100 200
+    bridge-pvid 999
+
+auto bridge
+iface bridge
+    bridge-ports bond10
+    bridge-vlan-aware yes
+`)}})
+	got := told(switchtext.State(c.Hosts[0]))
+	for _, want := range []string{"channel bond10 lacp slow min 1 pair 10 swp1 swp2", "bond10 mtu 9216", "bond10 vlans 100,200", "bond10 native 999", "swp1 mtu 9216", "swp1 description db1 eth0"} {
+		if !slices.Contains(got, want) {
+			t.Errorf("not said: %s", want)
+		}
+	}
+	if slices.ContainsFunc(got, func(s string) bool { return strings.HasPrefix(s, "channel bridge") }) || t.Failed() {
+		t.Error(strings.Join(got, "\n"))
 	}
 }
 
