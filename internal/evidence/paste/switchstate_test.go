@@ -167,5 +167,53 @@ iface bridge
 	}
 }
 
+// TestSwitchStateOfBond: the kernel's bonding of a switch that runs Linux.
+func TestSwitchStateOfBond(t *testing.T) {
+	c := Parse([]piece.Text{{Bytes: []byte(`root@leaf01:~# cat /proc/net/bonding/bond10
+Ethernet Channel Bonding Driver: v6.1.0
+Bonding Mode: IEEE 802.3ad Dynamic link aggregation
+Transmit Hash Policy: layer3+4 (1)
+MII Status: up
+Min links: 1
+
+802.3ad info
+LACP rate: fast
+Active Aggregator Info:
+	Aggregator ID: 1
+	Number of ports: 1
+	Actor Key: 21
+	Partner Key: 9
+	Partner Mac Address: 02:00:00:00:0a:01
+
+Slave Interface: swp1
+MII Status: up
+Speed: 25000 Mbps
+Aggregator ID: 1
+details actor lacp pdu:
+    port key: 21
+    port state: 63
+details partner lacp pdu:
+    system mac address: 02:00:00:00:0a:01
+    oper key: 9
+    port number: 1
+    port state: 63
+
+Slave Interface: swp2
+MII Status: up
+Speed: 25000 Mbps
+Aggregator ID: 2
+
+Slave Interface: swp3
+MII Status: down
+Aggregator ID: 3
+`)}})
+	got := told(switchtext.State(c.Hosts[0]))
+	for _, want := range []string{"channel bond10 lacp fast min 1 hash layer3+4 swp1=bundled swp2=standalone swp3=down", "partner of swp1: 02:00:00:00:0a:01 key 9 port 1 state 63", "swp1 speed 25.0 Gbit/s"} {
+		if !slices.Contains(got, want) {
+			t.Errorf("not said: %s\n%s", want, strings.Join(got, "\n"))
+		}
+	}
+}
+
 // stateCase is a text of a switch, and sentences of its state.
 type stateCase struct{ name, text, want string }

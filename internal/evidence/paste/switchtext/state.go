@@ -198,6 +198,9 @@ func memberOf(h *piece.Host, name string) switchstate.Member {
 	subject := "port " + name
 	m := switchstate.Member{Port: name, Flag: text(h, subject, "flag"), Mode: text(h, subject, "mode"), Buckets: cmp.Or(text(h, subject, "buckets"), text(h, subject, "load_mask"))}
 	m.State = memberState(text(h, "host", "vendor"), text(h, subject, "bundled"), m.Flag)
+	if m.State == switchstate.Out && text(h, subject, "state") == "down" {
+		m.State = switchstate.Down
+	}
 	side := func(whose, words string) switchstate.LACPPort {
 		l := switchstate.LACPPort{Activity: text(h, subject, words+"mode"), Rate: text(h, subject, words+"lacp_rate"), System: mac(h, subject, whose+"_mac"),
 			Key: number(h, subject, whose+"_key"), Port: number(h, subject, whose+"_port"), State: number(h, subject, whose+"_state")}
@@ -281,9 +284,7 @@ func bonds(h *piece.Host, out *switchstate.Switch) {
 			case slices.Contains(strings.Fields(text(h, subject, "inactive_ports")), p):
 				m.State = switchstate.Out
 			}
-			if up := text(h, "link "+p, "carrier"); up == "no" {
-				m.State = switchstate.Down
-			}
+			kernelMember(h, name, &m)
 			c.Members = append(c.Members, m)
 			members = append(members, p)
 		}
@@ -295,6 +296,22 @@ func bonds(h *piece.Host, out *switchstate.Switch) {
 			subject = "config " + p
 		}
 		out.Ports = append(out.Ports, port(h, subject, p))
+	}
+}
+
+// kernelMember fills in what the kernel's bonding says of a port.
+func kernelMember(h *piece.Host, bond string, m *switchstate.Member) {
+	subject := "link " + m.Port
+	m.Actor.Key, m.Actor.State = number(h, subject, "actor_key"), number(h, subject, "actor_state")
+	m.Partner = switchstate.LACPPort{System: mac(h, subject, "partner_system_mac"), Key: number(h, subject, "partner_key"), Port: number(h, subject, "partner_port_number"), State: number(h, subject, "partner_state")}
+	own, active := text(h, subject, "aggregator_id"), text(h, "link "+bond, "ad_aggregator")
+	switch {
+	case text(h, subject, "carrier") == "no" || text(h, subject, "mii_status") == "down":
+		m.State = switchstate.Down
+	case own != "" && active != "" && own == active:
+		m.State = switchstate.Bundled
+	case own != "" && active != "":
+		m.State = switchstate.Standalone
 	}
 }
 
