@@ -131,6 +131,30 @@ func TestSwitchStates(t *testing.T) {
 	}
 }
 
+// TestSwitchStatesWrapped: what lies around a text in a mail or a page changes nothing.
+func TestSwitchStatesWrapped(t *testing.T) {
+	each := func(text, before, after string) string {
+		return before + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", after+"\n"+before) + after + "\n"
+	}
+	for name, wrap := range map[string]func(string) string{
+		"ends of lines": func(s string) string { return each(s, "", "\r") },
+		"blanks behind": func(s string) string { return each(s, "", "   ") },
+		"quoted":        func(s string) string { return each(s, "> ", "") },
+		"a fence":       func(s string) string { return "Here it is:\n\n```\n" + s + "```\n" },
+	} {
+		for _, tc := range slices.Concat(ciscoStates, otherStates, moreStates, neighbourStates, portStates) {
+			plain := Parse([]piece.Text{{Bytes: []byte(tc.text)}})
+			c := Parse([]piece.Text{{Bytes: []byte(wrap(tc.text))}})
+			want, got := told(stateOf(&plain)), told(stateOf(&c))
+			slices.Sort(want)
+			slices.Sort(got)
+			if !slices.Equal(want, got) {
+				t.Errorf("%s, %s: %q, want %q", tc.name, name, got, want)
+			}
+		}
+	}
+}
+
 // TestSwitchStateOfHost: a Cumulus switch's interfaces(5) are a host's file, and a
 // switch's state.
 func TestSwitchStateOfHost(t *testing.T) {
