@@ -276,6 +276,15 @@ func lacpStates(v *scene.View) {
 		}
 	}
 	for _, s := range v.Switches {
+		bundled, carrying := make(map[string][]string), 0
+		for channel, ports := range byChannel(s) {
+			for _, p := range ports {
+				if in, _ := s.Get("port "+p, "bundled"); in.Text == "yes" {
+					bundled[channel] = append(bundled[channel], p)
+					carrying++
+				}
+			}
+		}
 		for _, name := range s.Subjects("port") {
 			x, ok := s.Get("port "+name, "bundled")
 			if !ok || x.Text == "yes" || x.Text == "" || x.Text == "no link" || x.Text == "down" {
@@ -289,23 +298,17 @@ func lacpStates(v *scene.View) {
 				host = " (" + d.Text + ")"
 			}
 			channel, _ := s.Get("port "+name, "channel")
-			notBundled(v, s, name, host, channel.Text, x)
+			notBundled(v, s, name, host, channel.Text, bundled[channel.Text], carrying, x)
 		}
 	}
 }
 
 // notBundled tells of a switch's port that its channel does not use: why as far as the
-// table says, and what is left of the channel.
-func notBundled(v *scene.View, s *piece.Host, name, host, channel string, x piece.Value) {
-	used := 0
-	for _, other := range s.Subjects("port") {
-		of, _ := s.Get("port "+other, "channel")
-		if in, ok := s.Get("port "+other, "bundled"); ok && of.Text == channel && in.Text == "yes" {
-			used++
-		}
-	}
+// table says, and what is left of the channel: bundled are its members that carry, of
+// so many that carry on the switch.
+func notBundled(v *scene.View, s *piece.Host, name, host, channel string, bundled []string, carrying int, x piece.Value) {
 	left := "the channel carries with its other members only"
-	if used == 0 {
+	if len(bundled) == 0 {
 		left = "no member of the channel carries: it is down"
 	}
 	flag, _ := s.Get("port "+name, "flag")
@@ -314,7 +317,9 @@ func notBundled(v *scene.View, s *piece.Host, name, host, channel string, x piec
 	why, remedy := "LACP is not up on it", fmt.Sprintf("Compare %s with a member that is bundled: LACP (mode active) and the same group, speed, MTU and VLANs on both ends; then the host's port.", name)
 	sure := 0.85
 	status, _ := s.Get("port "+name, "status")
-	differs, settings, unlike := otherSetting(s, name, channel)
+	differs, settings, unlike := otherSetting(s, name, channel, bundled)
+	state, _ := s.Get("port "+name, "state")
+	down := flag.Text == "D" || state.Text == "down"
 	switch {
 	case status.Text == "err-disabled":
 		why, remedy, sure = errDisabled(s, name)
@@ -322,10 +327,13 @@ func notBundled(v *scene.View, s *piece.Host, name, host, channel string, x piec
 		why = "it waits as a hot standby, for the channel may use no more members at once (eight with LACP on most switches, or a limit that was set)"
 		remedy = fmt.Sprintf("Raise the limit of the channel (`lacp max-bundle`, `maximum-active links`) where all members must carry; without a limit the partner of %s allows fewer.", name)
 		sure = 0.6
-	case unlike && flag.Text != "D":
+	case unlike && !down:
 		why, sure = differs, 0.9
 		remedy = fmt.Sprintf("Give %s the settings of its channel and of the members that are bundled, then add it to the channel again.", name)
-	case flag.Text == "D":
+	case down:
+		if len(bundled) == 0 && carrying > 0 {
+			sure = 0.55 // of several channels, one that is down as a whole may be nobody's
+		}
 		why, remedy = "the port is down", fmt.Sprintf("Look at the cable and at the other end of %s: is it plugged in, up, and of the same speed? `show interfaces %s status` says whether it is connected, disabled or err-disabled.", name, name)
 	case static:
 		why, remedy = "the channel is static (no LACP), and the port is not in it", fmt.Sprintf("Compare the configuration of %s with its channel's: speed, duplex, MTU, VLANs; `show interfaces %s status` says whether the port is up.", name, name)
@@ -349,13 +357,16 @@ func notBundled(v *scene.View, s *piece.Host, name, host, channel string, x piec
 			remedy += " An ESXi standard switch with IP hash, and a bond in balance-xor, speak no LACP: they need a static channel (mode on)."
 		}
 	}
-	state := x.Text
-	if x.Text == "no" && flag.Text != "" {
-		state = "flag " + flag.Text
+	said := x.Text
+	switch {
+	case x.Text == "no" && down && flag.Text != "D":
+		said = "down"
+	case x.Text == "no" && flag.Text != "":
+		said = "flag " + flag.Text
 	}
 	v.Add(record.LACPDown, sure, s, fmt.Sprintf("%s %s%s", scene.NameOf(s), name, host),
-		fmt.Sprintf("The switch has %s%s not in the bundle (%s): %s, and %s.", name, host, state, why, left), remedy,
-		append([]record.Evidence{scene.Saw("port "+name+" of "+scene.NameOf(s), "not bundled ("+state+")", x.Source)}, settings...)...)
+		fmt.Sprintf("The switch has %s%s not in the bundle (%s): %s, and %s.", name, host, said, why, left), remedy,
+		append([]record.Evidence{scene.Saw("port "+name+" of "+scene.NameOf(s), "not bundled ("+said+")", x.Source)}, settings...)...)
 }
 
 // errDisabled is what to say of a port that the switch has shut itself.

@@ -13,15 +13,27 @@ import (
 	"github.com/linerate/linerate/record"
 )
 
+// byChannel are a switch's ports by the channel that they name.
+func byChannel(s *piece.Host) map[string][]string {
+	out := make(map[string][]string)
+	for _, p := range s.Subjects("port") {
+		if of, ok := s.Get("port "+p, "channel"); ok && of.Text != "" {
+			out[of.Text] = append(out[of.Text], p)
+		}
+	}
+	return out
+}
+
 // channelOf is the switch's channel that a bond is cabled to, as neighbours, addresses
 // or descriptions say; where there is one bond and one channel, that one.
 func channelOf(v *scene.View, b scene.Bond) (s *piece.Host, channel string, ok bool) {
 	var only []string
 	var of *piece.Host
 	for _, sw := range v.Switches {
+		ports := byChannel(sw)
 		for _, ch := range sw.Subjects("channel") {
 			only, of = append(only, ch), sw
-			if !leadsTo(sw, ch, b) {
+			if !leadsTo(sw, ch, ports[ch], b) {
 				continue
 			}
 			if ok {
@@ -37,7 +49,7 @@ func channelOf(v *scene.View, b scene.Bond) (s *piece.Host, channel string, ok b
 }
 
 // leadsTo reports a channel whose ports say that a bond's host is at their other end.
-func leadsTo(s *piece.Host, channel string, b scene.Bond) bool {
+func leadsTo(s *piece.Host, channel string, ports []string, b scene.Bond) bool {
 	own := make(map[string]bool)
 	for _, name := range append([]string{b.Name}, portNames(b)...) {
 		for _, key := range []string{"mac", "perm_mac"} {
@@ -46,7 +58,7 @@ func leadsTo(s *piece.Host, channel string, b scene.Bond) bool {
 			}
 		}
 	}
-	for _, subject := range append([]string{"channel " + channel}, portSubjects(scene.ChannelPorts(s, channel))...) {
+	for _, subject := range append([]string{"channel " + channel}, portSubjects(ports)...) {
 		for _, key := range []string{"partner_mac", "neighbour_mac"} {
 			if x, ok := s.Get(subject, key); ok && own[x.Text] {
 				return true
@@ -162,8 +174,9 @@ func portMTU(v *scene.View) {
 // next to nothing: it is full while they are not.
 func droppingMember(v *scene.View) {
 	for _, s := range v.Switches {
+		members := byChannel(s)
 		for _, ch := range s.Subjects("channel") {
-			ports := scene.ChannelPorts(s, ch)
+			ports := members[ch]
 			worst, most, second := "", 0.0, 0.0
 			var at piece.Source
 			for _, p := range ports {
@@ -241,12 +254,10 @@ var memberSettings = []struct{ key, what string }{{"vlans", "VLANs"}, {"native_v
 
 // otherSetting is a setting of a member that differs from its channel's, or from
 // another member's that is bundled; ok is false where none was read.
-func otherSetting(s *piece.Host, name, channel string) (what string, evidence []record.Evidence, ok bool) {
+func otherSetting(s *piece.Host, name, channel string, bundled []string) (what string, evidence []record.Evidence, ok bool) {
 	against := []string{"channel " + channel}
-	for _, p := range scene.ChannelPorts(s, channel) {
-		if in, _ := s.Get("port "+p, "bundled"); p != name && in.Text == "yes" {
-			against = append(against, "port "+p)
-		}
+	if len(bundled) > 0 && bundled[0] != name {
+		against = append(against, "port "+bundled[0])
 	}
 	for _, setting := range memberSettings {
 		own, told := s.Get("port "+name, setting.key)
@@ -271,12 +282,13 @@ func otherSetting(s *piece.Host, name, channel string) (what string, evidence []
 // VLAN sends is lost on it.
 func unlikeMembers(v *scene.View) {
 	for _, s := range v.Switches {
+		members := byChannel(s)
 		for _, ch := range s.Subjects("channel") {
-			for _, p := range scene.ChannelPorts(s, ch) {
+			for _, p := range members[ch] {
 				if _, runs := s.Get("port "+p, "bundled"); runs {
 					continue
 				}
-				what, evidence, ok := otherSetting(s, p, ch)
+				what, evidence, ok := otherSetting(s, p, ch, nil)
 				if !ok {
 					continue
 				}

@@ -413,7 +413,7 @@ admin@tor1:~$ show interfaces status
   Ethernet0      0,1      25G   9100     rs     etp1  PortChannel0010      up       up   SFP28         N/A
   Ethernet4      4,5      25G   1500    N/A     etp2  PortChannel0010    down     down   SFP28         N/A
 `, `vendor sonic
-channel PortChannel0010 lacp Ethernet0=bundled Ethernet4=out
+channel PortChannel0010 lacp Ethernet0=bundled Ethernet4=down
 Ethernet0 speed 25.0 Gbit/s
 Ethernet4 mtu 1500
 Ethernet4 oper down

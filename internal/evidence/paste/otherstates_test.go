@@ -391,6 +391,83 @@ Ethernet0 speed 25.0 Gbit/s
 Ethernet0 mtu 9100
 Ethernet4 admin down
 Ethernet4 mtu 1500`},
+	{"SONiC dump of the database", `{
+    "SFLOW|global": {"admin_state": "up"},
+    "PORT|Ethernet0": {"admin_status": "up", "alias": "etp1", "lanes": "0,1", "mtu": "9100", "speed": "25000"},
+    "PORTCHANNEL|PortChannel0010": {"admin_status": "up", "mtu": "9100", "min_links": "2"},
+    "PORTCHANNEL_MEMBER|PortChannel0010|Ethernet0": {"NULL": "NULL"},
+    "SWITCH_HASH|GLOBAL": {"lag_hash@": "SRC_MAC,DST_MAC", "lag_hash_algorithm": "CRC"}
+}
+`, `vendor sonic
+hash SRC_MAC DST_MAC CRC (layer 2, switch)
+channel PortChannel0010 lacp min 2 Ethernet0
+Ethernet0 mtu 9100`},
+	{"NX-OS by hand", `!RANCID-CONTENT-TYPE: cisco-nx
+!
+hostname n9k2
+!
+feature lacp
+interface port-channel 6
+  lacp min-links 2
+!
+interface Ethernet1/10
+  no switchport
+  channel-group 6
+!
+interface Ethernet1/11
+  channel-group 7 mode passive
+`, `vendor nxos
+name n9k2
+channel Po6 static min 2 Eth1/10
+channel Po7 lacp passive Eth1/11`},
+	{"EOS of many kinds", `!RANCID-CONTENT-TYPE: arista
+!
+transceiver qsfp default-mode 4x10G
+!
+hostname leaf3
+!
+no aaa root
+!
+interface Port-Channel5
+   description DC1_L2LEAF1_Po1
+   switchport
+   switchport trunk allowed vlan 110,201
+   switchport mode trunk
+   mlag 5
+   storm-control broadcast level 1
+   comment
+   Comment of somebody
+   EOF
+
+!
+interface Port-Channel8.101
+   description a subinterface
+   encapsulation dot1q vlan 101
+   ip address 192.0.2.3/31
+!
+interface Port-Channel10
+   description SRV01_bond0
+   switchport trunk allowed vlan 2-3000
+   evpn ethernet-segment
+      identifier 0000:0000:0404:0404:0303
+      route-target import 04:04:03:03:02:02
+   shape rate 50 percent
+!
+interface Ethernet15
+   channel-group 5 mode active
+   lacp timer fast
+   lacp timer multiplier 30
+!
+interface Management1
+   vrf MGMT
+   ip address 192.0.2.122/24
+!
+end
+`, `vendor eos
+name leaf3
+channel Po5 lacp active fast pair 5 Et15
+Po5 vlans 110,201
+Po10 vlans 2-3000`},
 	{"SONiC counters and lldp", `admin@tor1:~$ show interfaces counters
   IFACE    STATE    RX_OK       RX_BPS    RX_UTIL    RX_ERR    RX_DRP    RX_OVR    TX_OK       TX_BPS    TX_UTIL    TX_ERR    TX_DRP    TX_OVR
 ---------  -------  --------  ----------  ---------  --------  --------  --------  --------  ----------  ---------  --------  --------  --------

@@ -240,7 +240,7 @@ agg1# show interfaces brief
   7            100/1000T  | No        No      Down   1000FDx    MDI  off  0
 `, `vendor procurve
 hash L3-based (default) (layer 3, switch)
-channel Trk1 lacp active 1=bundled 2=out
+channel Trk1 lacp active 1=bundled 2=down
 1 oper up
 1 speed 10.0 Gbit/s
 7 admin down

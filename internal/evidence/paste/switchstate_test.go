@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
+	"github.com/linerate/linerate/internal/evidence/paste/switchtext"
 	"github.com/linerate/linerate/internal/evidence/switchstate"
 )
 
@@ -127,6 +128,114 @@ func TestSwitchStates(t *testing.T) {
 				t.Log(strings.Join(got, "\n"))
 			}
 		})
+	}
+}
+
+// TestSwitchStatesWrapped: what lies around a text in a mail or a page changes nothing.
+func TestSwitchStatesWrapped(t *testing.T) {
+	each := func(text, before, after string) string {
+		return before + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", after+"\n"+before) + after + "\n"
+	}
+	for name, wrap := range map[string]func(string) string{
+		"ends of lines": func(s string) string { return each(s, "", "\r") },
+		"blanks behind": func(s string) string { return each(s, "", "   ") },
+		"quoted":        func(s string) string { return each(s, "> ", "") },
+		"a fence":       func(s string) string { return "Here it is:\n\n```\n" + s + "```\n" },
+	} {
+		for _, tc := range slices.Concat(ciscoStates, otherStates, moreStates, neighbourStates, portStates) {
+			plain := Parse([]piece.Text{{Bytes: []byte(tc.text)}})
+			c := Parse([]piece.Text{{Bytes: []byte(wrap(tc.text))}})
+			want, got := told(stateOf(&plain)), told(stateOf(&c))
+			slices.Sort(want)
+			slices.Sort(got)
+			if !slices.Equal(want, got) {
+				t.Errorf("%s, %s: %q, want %q", tc.name, name, got, want)
+			}
+		}
+	}
+}
+
+// TestSwitchStateOfHost: a Cumulus switch's interfaces(5) are a host's file, and a
+// switch's state.
+func TestSwitchStateOfHost(t *testing.T) {
+	c := Parse([]piece.Text{{Bytes: []byte(`root@leaf01:~# cat /etc/network/interfaces
+auto swp1
+iface swp1
+    alias db1 eth0
+    mtu 9216
+
+auto bond10
+iface bond10
+    bond-slaves swp1 swp2
+    bond-mode 802.3ad
+    bond-lacp-rate slow
+    bond-min-links 1
+    clag-id 10
+    mtu 9216
+    bridge-vids 100 200
+    bridge-pvid 999
+
+auto bridge
+iface bridge
+    bridge-ports bond10
+    bridge-vlan-aware yes
+`)}})
+	got := told(switchtext.State(c.Hosts[0]))
+	for _, want := range []string{"channel bond10 lacp slow min 1 pair 10 swp1 swp2", "bond10 mtu 9216", "bond10 vlans 100,200", "bond10 native 999", "swp1 mtu 9216", "swp1 description db1 eth0"} {
+		if !slices.Contains(got, want) {
+			t.Errorf("not said: %s", want)
+		}
+	}
+	if slices.ContainsFunc(got, func(s string) bool { return strings.HasPrefix(s, "channel bridge") }) || t.Failed() {
+		t.Error(strings.Join(got, "\n"))
+	}
+}
+
+// TestSwitchStateOfBond: the kernel's bonding of a switch that runs Linux.
+func TestSwitchStateOfBond(t *testing.T) {
+	c := Parse([]piece.Text{{Bytes: []byte(`root@leaf01:~# cat /proc/net/bonding/bond10
+Ethernet Channel Bonding Driver: v6.1.0
+Bonding Mode: IEEE 802.3ad Dynamic link aggregation
+Transmit Hash Policy: layer3+4 (1)
+MII Status: up
+Min links: 1
+
+802.3ad info
+LACP rate: fast
+Active Aggregator Info:
+	Aggregator ID: 1
+	Number of ports: 1
+	Actor Key: 21
+	Partner Key: 9
+	Partner Mac Address: 02:00:00:00:0a:01
+
+Slave Interface: swp1
+MII Status: up
+Speed: 25000 Mbps
+Aggregator ID: 1
+details actor lacp pdu:
+    port key: 21
+    port state: 63
+details partner lacp pdu:
+    system mac address: 02:00:00:00:0a:01
+    oper key: 9
+    port number: 1
+    port state: 63
+
+Slave Interface: swp2
+MII Status: up
+Speed: 25000 Mbps
+Aggregator ID: 2
+
+Slave Interface: swp3
+MII Status: down
+Aggregator ID: 3
+`)}})
+	got := told(switchtext.State(c.Hosts[0]))
+	for _, want := range []string{"channel bond10 lacp fast min 1 hash layer3+4 swp1=bundled swp2=standalone swp3=down", "partner of swp1: 02:00:00:00:0a:01 key 9 port 1 state 63", "swp1 speed 25.0 Gbit/s"} {
+		if !slices.Contains(got, want) {
+			t.Errorf("not said: %s\n%s", want, strings.Join(got, "\n"))
+		}
 	}
 }
 

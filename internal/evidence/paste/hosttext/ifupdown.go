@@ -149,6 +149,10 @@ func (r *ifupdownReader) option(f []string, value string, l piece.Line) {
 		if id := strings.TrimPrefix(r.name, "vlan"); piece.Digits.MatchString(id) {
 			r.declare(r.name, "id", id, l)
 		}
+	case key == "clag-id": // Cumulus: what the other switch of a pair knows the bond by
+		r.declare(r.name, "clag_id", f[1], l)
+	case key == "alias":
+		r.declare(r.name, "description", value, l)
 	case key == "vlan-id":
 		r.declare(r.name, "id", f[1], l)
 	case strings.HasPrefix(key, "ovs-"):

@@ -54,6 +54,17 @@ func State(h *piece.Host) switchstate.Switch {
 			}
 		}
 	}
+	if out.System == (flow.MAC{}) { // all channels show partners the same one
+		for _, name := range h.Subjects("channel") {
+			m := mac(h, "channel "+name, "system_mac")
+			if out.System == (flow.MAC{}) {
+				out.System = m
+			} else if m != (flow.MAC{}) && m != out.System {
+				out.System = flow.MAC{}
+				break
+			}
+		}
+	}
 	out.Neighbors = neighbors(h)
 	out.Pair = pair(h)
 	return out
@@ -187,6 +198,9 @@ func memberOf(h *piece.Host, name string) switchstate.Member {
 	subject := "port " + name
 	m := switchstate.Member{Port: name, Flag: text(h, subject, "flag"), Mode: text(h, subject, "mode"), Buckets: cmp.Or(text(h, subject, "buckets"), text(h, subject, "load_mask"))}
 	m.State = memberState(text(h, "host", "vendor"), text(h, subject, "bundled"), m.Flag)
+	if m.State == switchstate.Out && text(h, subject, "state") == "down" {
+		m.State = switchstate.Down
+	}
 	side := func(whose, words string) switchstate.LACPPort {
 		l := switchstate.LACPPort{Activity: text(h, subject, words+"mode"), Rate: text(h, subject, words+"lacp_rate"), System: mac(h, subject, whose+"_mac"),
 			Key: number(h, subject, whose+"_key"), Port: number(h, subject, whose+"_port"), State: number(h, subject, whose+"_state")}
@@ -229,11 +243,22 @@ func memberState(vendor, bundled, flag string) switchstate.MemberState {
 	return switchstate.Out
 }
 
-// bonds adds the bonds of a switch that runs Linux or RouterOS: its links say it.
+// bonds adds the bonds of a switch that runs Linux or RouterOS: its links say it, or
+// what declares them.
 func bonds(h *piece.Host, out *switchstate.Switch) {
-	for _, name := range h.Subjects("link") {
+	names := append(h.Subjects("link"), h.Subjects("config")...)
+	slices.Sort(names)
+	var members []string
+	for _, name := range slices.Compact(names) {
 		subject := "link " + name
-		if text(h, subject, "kind") != "bond" && len(h.Ports[name]) == 0 {
+		if _, runs := h.Facts[subject]; !runs {
+			subject = "config " + name
+		}
+		ports := h.Ports[name]
+		if len(ports) == 0 {
+			ports = strings.Fields(text(h, "config "+name, "ports"))
+		}
+		if kind := cmp.Or(text(h, subject, "kind"), text(h, "config "+name, "kind")); kind != "bond" && (kind != "" || len(h.Ports[name]) == 0) {
 			continue
 		}
 		c := switchstate.Channel{Port: port(h, subject, name), Rate: text(h, subject, "lacp_rate"), MinLinks: number(h, subject, "min_links"), PairID: text(h, subject, "clag_id")}
@@ -250,7 +275,8 @@ func bonds(h *piece.Host, out *switchstate.Switch) {
 		if words := text(h, subject, "xmit_hash_policy"); words != "" {
 			c.Hash = switchstate.Hash{Words: words, Scope: switchstate.OneChannel, Highest: switchstate.HighestLayer(words)}
 		}
-		for _, p := range h.Ports[name] {
+		bridged(h, "config "+name, &c.VLANs)
+		for _, p := range ports {
 			m := switchstate.Member{Port: p}
 			switch {
 			case slices.Contains(strings.Fields(text(h, subject, "active_ports")), p):
@@ -258,13 +284,48 @@ func bonds(h *piece.Host, out *switchstate.Switch) {
 			case slices.Contains(strings.Fields(text(h, subject, "inactive_ports")), p):
 				m.State = switchstate.Out
 			}
-			if up := text(h, "link "+p, "carrier"); up == "no" {
-				m.State = switchstate.Down
-			}
+			kernelMember(h, name, &m)
 			c.Members = append(c.Members, m)
-			out.Ports = append(out.Ports, port(h, "link "+p, p))
+			members = append(members, p)
 		}
 		out.Channels = append(out.Channels, c)
+	}
+	for _, p := range members {
+		subject := "link " + p
+		if _, runs := h.Facts[subject]; !runs {
+			subject = "config " + p
+		}
+		out.Ports = append(out.Ports, port(h, subject, p))
+	}
+}
+
+// kernelMember fills in what the kernel's bonding says of a port.
+func kernelMember(h *piece.Host, bond string, m *switchstate.Member) {
+	subject := "link " + m.Port
+	m.Actor.Key, m.Actor.State = number(h, subject, "actor_key"), number(h, subject, "actor_state")
+	m.Partner = switchstate.LACPPort{System: mac(h, subject, "partner_system_mac"), Key: number(h, subject, "partner_key"), Port: number(h, subject, "partner_port_number"), State: number(h, subject, "partner_state")}
+	own, active := text(h, subject, "aggregator_id"), text(h, "link "+bond, "ad_aggregator")
+	switch {
+	case text(h, subject, "carrier") == "no" || text(h, subject, "mii_status") == "down":
+		m.State = switchstate.Down
+	case own != "" && active != "" && own == active:
+		m.State = switchstate.Bundled
+	case own != "" && active != "":
+		m.State = switchstate.Standalone
+	}
+}
+
+// bridged is what ifupdown2 says of a port's VLANs, where nothing else did.
+func bridged(h *piece.Host, subject string, v *switchstate.VLANs) {
+	if *v != (switchstate.VLANs{}) {
+		return
+	}
+	if set, ok := vlansOf(text(h, subject, "bridge-vids")); ok {
+		v.Mode, v.Allowed = "trunk", set.String()
+	}
+	v.Native = number(h, subject, "bridge-pvid")
+	if v.Access = number(h, subject, "bridge-access"); v.Access > 0 {
+		v.Mode = "access"
 	}
 }
 

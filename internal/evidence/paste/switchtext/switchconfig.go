@@ -23,7 +23,7 @@ var configHead = piece.Compile(`^\s*(?:interface (?:range )?((?:[A-Za-z][\w-]*?\
 
 // configMark are lines that only a switch's configuration begins with, and what they
 // tell of the maker.
-var configMark = piece.Compile(`^\s*(?:Building configuration\.\.\.|Current [Cc]onfiguration ?(?::|\.\.\.)|!\s?Command: show running|!Running configuration last|! device: .*EOS|; \w+ Configuration Editor; Created on release|!Version ArubaOS-CX|! Version (?:10|9)\.\d)`)
+var configMark = piece.Compile(`^\s*(?:!RANCID-CONTENT-TYPE: |Building configuration\.\.\.|Current [Cc]onfiguration ?(?::|\.\.\.)|!\s?Command: show running|!Running configuration last|! device: .*EOS|; \w+ Configuration Editor; Created on release|!Version ArubaOS-CX|! Version (?:10|9)\.\d)`)
 
 // configEarly are lines near the top of a configuration: of one only where a section
 // of a port follows.
@@ -214,6 +214,9 @@ func (c *configReader) ports(list string) (out []string) {
 
 // markVendor is the maker that a configuration's first lines tell; "" several.
 func markVendor(text string) string {
+	if kind, ok := strings.CutPrefix(text, "!RANCID-CONTENT-TYPE: "); ok {
+		return map[string]string{"arista": "eos", "cisco-nx": "nxos", "cisco": "ios", "aruba": "aoscx"}[kind]
+	}
 	switch {
 	case strings.Contains(text, "EOS"):
 		return "eos"
@@ -245,7 +248,7 @@ func configVendor(name, now string) string {
 		return "os9"
 	case strings.HasPrefix(name, "Port-channel"):
 		return "ios"
-	case strings.HasPrefix(name, "port-channel ") && now != "os10":
+	case strings.HasPrefix(name, "port-channel ") && (now == "" || now == "onyx"):
 		return "onyx"
 	case strings.HasPrefix(low, "lag "):
 		return "aoscx"
@@ -290,8 +293,9 @@ func (s *sink) portLine(subject, text string, l piece.Line) bool {
 		if mode := cmp.Or(m[2], m[8], m[10]); mode != "" {
 			s.Set(subject, "mode", mode, l)
 			s.SetIf("channel "+channel, "protocol", protocolWord(mode), l)
-		} else if m[1] != "" {
+		} else if m[1] != "" { // NX-OS writes no mode where it is on
 			s.Set(subject, "mode", "on", l)
+			s.Set("channel "+channel, "protocol", "static", l)
 		}
 		return true
 	}

@@ -353,7 +353,7 @@ var HuaweiTrunk = piece.Reader{
 	Kind:     "display eth-trunk",
 	Commands: []string{"display", "dis"},
 	Starts: func(line string) bool {
-		return strings.HasPrefix(line, "Eth-Trunk") && huaweiHead.MatchString(line) || strings.HasPrefix(line, "Info: No valid trunk in the system") || strings.HasPrefix(strings.TrimSpace(line), "WorkingMode:")
+		return strings.HasPrefix(line, "Eth-Trunk") && huaweiHead.MatchString(line) || strings.HasPrefix(strings.TrimSpace(line), "Info: No valid trunk in the system") || strings.HasPrefix(strings.TrimSpace(line), "WorkingMode:")
 	},
 	Read: reading(readHuawei),
 }

@@ -20,7 +20,7 @@ var SonicConfig = piece.Reader{
 	Read: reading(readSonicConfig),
 }
 
-var sonicTables = piece.Compile(`"(?:DEVICE_METADATA|PORTCHANNEL|PORTCHANNEL_MEMBER|VLAN_MEMBER|SWITCH_HASH)"\s*:`)
+var sonicTables = piece.Compile(`"(?:DEVICE_METADATA|PORT|PORTCHANNEL|PORTCHANNEL_MEMBER|VLAN_MEMBER|SWITCH_HASH)(?:\|[^"]*)?"\s*:`)
 
 // mostConfig is how many lines a config_db.json may have, and how many texts that begin
 // like one are tried.
@@ -30,7 +30,7 @@ const (
 )
 
 // sonicKey is the name of a table.
-var sonicKey = piece.Compile(`^\s*\{?\s*"[A-Z][A-Z0-9_]+"\s*:`)
+var sonicKey = piece.Compile(`^\s*\{?\s*"[A-Z][A-Z0-9_]+(?:\|[^"]*)?"\s*:`)
 
 func readSonicConfig(s *sink, lines []piece.Line) int {
 	first := lines[0].Text
@@ -72,11 +72,15 @@ func readSonicConfig(s *sink, lines []piece.Line) int {
 		s.Failed++
 		return 0
 	}
+	flat(tables)
 	s.ofSwitch("sonic", lines[0])
 	c := sonicConfig{sink: s, tables: tables, lines: make(map[string]piece.Line), first: lines[0]}
 	for _, l := range lines[:n] {
 		if key, _, ok := strings.Cut(strings.TrimSpace(l.Text), ":"); ok {
 			key = strings.Trim(key, `" `)
+			if _, name, ok := strings.Cut(key, "|"); ok && strings.HasPrefix(key, "PORT|") || strings.HasPrefix(key, "PORTCHANNEL|") {
+				key = name
+			}
 			if _, seen := c.lines[key]; !seen {
 				c.lines[key] = l
 			}
@@ -84,6 +88,26 @@ func readSonicConfig(s *sink, lines []piece.Line) int {
 	}
 	c.read()
 	return n
+}
+
+// flat puts rows that a dump of the database has beside each other ("PORT|Ethernet0")
+// into their tables.
+func flat(tables map[string]map[string]json.RawMessage) {
+	for key, row := range tables {
+		table, name, ok := strings.Cut(key, "|")
+		if !ok {
+			continue
+		}
+		b, err := json.Marshal(row)
+		if err != nil {
+			continue
+		}
+		delete(tables, key)
+		if tables[table] == nil {
+			tables[table] = make(map[string]json.RawMessage)
+		}
+		tables[table][name] = b
+	}
 }
 
 // sonicConfig is a config_db.json that is being read.
@@ -106,7 +130,7 @@ func (c *sonicConfig) each(table string, do func(key string, fields map[string]s
 		for name, v := range values {
 			switch v := v.(type) {
 			case string:
-				fields[name] = v
+				fields[strings.TrimSuffix(name, "@")] = v
 			case []any:
 				var all []string
 				for _, x := range v {

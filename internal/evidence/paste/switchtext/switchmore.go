@@ -318,6 +318,7 @@ func readNokia(s *sink, lines []piece.Line) int {
 			last = l
 			all[channel] = append(all[channel], member{m[3], m[5], piece.YesNo[m[6] == "up"]})
 			s.Set("port "+m[3], "admin", m[4], l)
+			s.Set("port "+m[3], "state", m[6], l)
 			return true
 		}
 		if m := nokiaLag.FindStringSubmatch(text); m != nil {

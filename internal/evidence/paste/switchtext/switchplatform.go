@@ -82,7 +82,8 @@ var SwitchSystem = piece.Reader{
 	Kind:     "switch system",
 	Commands: []string{"show", "sh"},
 	Starts: func(line string) bool {
-		return strings.HasPrefix(line, "Load for five secs: ") || strings.HasPrefix(line, "Time source is ") || strings.HasPrefix(line, "No time source, ") || strings.HasPrefix(line, "Priority  MAC Address") || strings.Contains(line, ".") && routerClock.MatchString(line)
+		text := strings.TrimSpace(line)
+		return strings.HasPrefix(text, "Load for five secs: ") || strings.HasPrefix(text, "Time source is ") || strings.HasPrefix(text, "No time source, ") || strings.HasPrefix(text, "Priority  MAC Address") || strings.Contains(line, ".") && routerClock.MatchString(line)
 	},
 	Owns: func(seg piece.Segment, line string) bool {
 		return strings.Contains(seg.Command, "sys") && sysLine.MatchString(line)
@@ -105,7 +106,7 @@ var SwitchSystem = piece.Reader{
 }
 
 // routerClock is the time that IOS-XR prints above each output, with milliseconds.
-var routerClock = piece.Compile(`^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) [A-Z][a-z]{2}\s+\d{1,2} \d\d:\d\d:\d\d\.\d{3} \w+(?: \d{4})?\s*$`)
+var routerClock = piece.Compile(`^\s*(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) [A-Z][a-z]{2}\s+\d{1,2} \d\d:\d\d:\d\d\.\d{3} [\w+-]+(?: \d{4})?\s*$`)
 
 var sysLine = piece.Compile(`^\s*(?:0x[0-9a-fA-F]+|\d{1,5}),?\s*([0-9a-fA-F]{1,4}(?:[.:-][0-9a-fA-F]{1,4}){2,5})\s*$`)
 

@@ -28,7 +28,7 @@ var routerExport = piece.Compile(`^# (?:\S+ \S+ by RouterOS [\d.]+|software id =
 
 var routerAsked = piece.Compile(`^/?interface[ /]bonding[ /]monitor(?: numbers=)? ?"?([\w.-]+)`)
 
-var routerFlags = piece.Compile(`^Flags: X - disabled[;,] R - running`)
+var routerFlags = piece.Compile(`^\s*Flags: X - disabled[;,] R - running`)
 
 var routerRow = piece.Compile(`^(?:\d+\s+)?(?:[XRI]{1,2}\s+)?(?:;;;|[a-z0-9-]+=)`)
 

@@ -330,7 +330,7 @@ func columnKey(columns []column, n int) string {
 	return ""
 }
 
-var lldpGlued = piece.Compile(`^(\S.*?)\s*((?:Gi|Te|Fa|Tw|Fi|Hu|Fo|Eth|Twe|mgmt)\d[\d/.]*)\s+\d+\s+(?:[BRTCWPSO,]+\s+)?(\S.*?)\s*$`)
+var lldpGlued = piece.Compile(`^\s*(\S.*?)\s*((?:Gi|Te|Fa|Tw|Fi|Hu|Fo|Eth|Twe|mgmt)\d[\d/.]*)\s+\d+\s+(?:[BRTCWPSO,]+\s+)?(\S.*?)\s*$`)
 
 func (s *sink) neighbour(local, name, remote, chassis string, l piece.Line) {
 	if local == "" {
@@ -388,7 +388,9 @@ var LLDPDetail = piece.Reader{
 	Kind:     "LLDP neighbours",
 	Commands: []string{"show", "sh", "display", "dis", "lldpctl", "lldpcli"},
 	Starts: func(line string) bool {
-		return lldpPort(strings.TrimSpace(line)) != "" || strings.HasPrefix(line, "Chassis id: ") || strings.Contains(line, "LLDP") && lldpTitle.MatchString(line) || strings.Contains(line, " has 0 neighbo") || strings.HasPrefix(line, "Local information:") || strings.HasPrefix(line, "Local Information:")
+		text := strings.TrimSpace(line)
+		return lldpPort(text) != "" || strings.HasPrefix(text, "Chassis id: ") || strings.Contains(line, "LLDP") && lldpTitle.MatchString(line) || strings.Contains(line, " has 0 neighbo") ||
+			text == "Local information:" || text == "Local Information:"
 	},
 	Read: reading(readLLDPDetail),
 }
