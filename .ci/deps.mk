@@ -41,7 +41,7 @@ deps-nfs deps-ssh deps-ansible deps-metrics deps-pages deps-package deps-bench: 
 	$(call install,$(DEPS_$*))
 
 # Kernels go to .lab-kernels, or where LINERATE_LAB_KERNELS says; once. So do peers (LINERATE_LAB_PEERS), and netplan's
-# generator and NetworkManager, which read what render writes (LINERATE_LAB_CONFIG).
+# generator and NetworkManager, which read what render writes, and Open vSwitch (LINERATE_LAB_CONFIG).
 deps-qemu:
 	$(call install,$(DEPS_qemu))
 	@internal/lab/guest/fetch-kernels || { echo "== kernels of other releases: NOT FETCHED"; [ -z "$$CI" ]; }
