@@ -10,6 +10,7 @@ import (
 	"github.com/linerate/linerate/predict/framing"
 	"github.com/linerate/linerate/predict/routing"
 	"github.com/linerate/linerate/steer"
+	"github.com/linerate/linerate/steer/system"
 	"github.com/linerate/linerate/unit"
 )
 
@@ -23,6 +24,7 @@ type attachment struct {
 	// bundle is set for bonds; computed is false where the host's hash is not
 	// Linux's and ports cannot be chosen for it.
 	bundle   *steer.Bundle
+	own      steer.Grouper    // of a bond whose host is not Linux; nil else
 	hops     *steer.Multipath // of an attachment that is a route's next hops
 	computed bool
 }
@@ -102,6 +104,7 @@ func attach(h netstate.Host, base netstate.Link, transmit bool) (attachment, err
 			a.ports = append(a.ports, p)
 		}
 		a.bundle, a.computed = bundleOf(h, base)
+		a.own, _ = system.OnHost(h, base.Name)
 	}
 	if base.Bond != nil && len(base.Bond.Ports) == 0 {
 		return a, fmt.Errorf("%s on %s has no port: %w", base.Name, h.Name, ErrNoLink)

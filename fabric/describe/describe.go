@@ -10,6 +10,7 @@ import (
 
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/fabric/yamldoc"
+	"github.com/linerate/linerate/internal/bondopt"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/unit"
 )
@@ -81,6 +82,9 @@ func describeHost(h netstate.Host, reach string, shared map[netip.Addr]bool, tak
 		if become != "" {
 			n.Set("become", yamldoc.Text(become))
 		}
+	}
+	if system, foreign := bondopt.SystemOf(h.Kernel.OS); foreign {
+		n.Set("system", yamldoc.Text(system.Name))
 	}
 	for _, missing := range h.Missing {
 		n.Remark("not read: %s", missing)

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/internal/bondopt"
 	"github.com/linerate/linerate/render"
 	"github.com/linerate/linerate/render/counterpart"
 	"github.com/linerate/linerate/render/device"
@@ -152,9 +153,14 @@ func (w *writer) offloads(d device.Device) []string {
 	return args
 }
 
+// flowID is the option that takes the card's hash in place of lagghash.
+const flowID = "use_flowid"
+
 // lagg is a bond's part of its ifconfig line.
 func (w *writer) lagg(d device.Device) ([]string, bool) {
-	protocol, ok := laggProtocols[d.Mode()]
+	system, _ := bondopt.SystemOf(bondopt.FreeBSD)
+	mode, ok := system.Mode(d.Mode())
+	protocol := mode.Word
 	if !ok {
 		w.ledger.LeaveOut(d.ID, d.Options[0].Key, "lagg has no counterpart of mode "+d.Mode()+"; left out")
 		return nil, false
@@ -162,14 +168,18 @@ func (w *writer) lagg(d device.Device) ([]string, bool) {
 	w.ledger.Say(d.ID, d.Options[0].Key, "interfaces")
 	args := []string{"laggproto", protocol}
 	if o, ok := d.Option("xmit_hash_policy"); ok {
-		hash, known := laggHashes[o.Value]
-		if known {
-			args = append(args, "lagghash", hash)
+		hash, known := system.Policy(o.Value)
+		switch {
+		case known && hash.Word == flowID:
+			args = append(args, flowID)
 			w.ledger.Say(d.ID, o.Key)
-		} else {
+		case known:
+			args = append(args, "lagghash", hash.Word)
+			w.ledger.Say(d.ID, o.Key)
+		default:
 			w.ledger.Cannot(d.ID, o.Key, "lagg hashes l2, l3 and l4 only, not "+o.Value+": its default, all three, is used")
 		}
-	} else if protocol == "lacp" || protocol == "loadbalance" {
+	} else if !bondopt.Foreign(w.in.Host.System) && (protocol == "lacp" || protocol == "loadbalance") {
 		args = append(args, "lagghash", "l2") // the bonding driver's default
 	}
 	if o, ok := d.Option("lacp_rate"); ok && protocol == "lacp" {

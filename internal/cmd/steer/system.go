@@ -8,30 +8,33 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/internal/bondopt"
 	"github.com/linerate/linerate/internal/cmd/console"
+	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/steer"
+	"github.com/linerate/linerate/steer/system"
 )
 
-// Systems whose link aggregation has rules of its own.
-const (
-	systemLinux   = "linux"
-	systemAIX     = "aix"
-	systemFreeBSD = "freebsd"
-)
-
-// systems is the one table of system words.
-var systems = [...]string{systemLinux, systemAIX, systemFreeBSD}
+const systemLinux = bondopt.Linux
 
 // systemFlags say whose words --policy speaks.
 type systemFlags struct{ system string }
 
 func (s *systemFlags) add(c *cobra.Command) {
-	console.WordVar(c, &s.system, "system", systemLinux, "system that sends: linux, aix or freebsd; --policy then takes its words:\n"+
-		"aix default, src_port, dst_port, src_dst_port, round_robin, netif_backup;\n"+
-		"freebsd lacp, loadbalance, failover, roundrobin, broadcast, use_flowid,\nor the layers of lagghash such as l3,l4")
+	console.WordVar(c, &s.system, "system", systemLinux, "system that sends: "+systemList()+"; --policy then takes its words:\n"+
+		"esxi portid, mac, iphash, explicit, loadbased, or the fields of a LACP group\nsuch as srcDestIp;\n"+
+		"windows Dynamic, HyperVPort, TransportPorts, IPAddresses, MacAddresses;\n"+
+		"freebsd lacp, loadbalance, failover, roundrobin, broadcast, use_flowid,\nor the layers of lagghash such as l3,l4;\n"+
+		"aix default, src_port, dst_port, src_dst_port, round_robin, netif_backup")
 }
 
-// foreign reports a system other than Linux, whose links and policy come from
+// systemList is "linux, esxi, windows, freebsd or aix".
+func systemList() string {
+	all := bondopt.SystemNames()
+	return strings.Join(all[:len(all)-1], ", ") + " or " + all[len(all)-1]
+}
+
+// external reports a system other than Linux, whose links and policy come from
 // flags alone.
 func (s *systemFlags) external(bundle *bundleFlags) (bool, error) {
 	if err := knownSystem("--system", s.system); err != nil {
@@ -44,9 +47,10 @@ func (s *systemFlags) external(bundle *bundleFlags) (bool, error) {
 }
 
 func knownSystem(flag, word string) error {
-	if !slices.Contains(systems[:], word) {
-		all := "the systems are " + strings.Join(systems[:], ", ")
-		return console.BadUsage(flag+": unknown system "+word, console.OrMeant(word, systems[:], "", all))
+	systems := bondopt.SystemNames()
+	if !slices.Contains(systems, word) {
+		all := "the systems are " + strings.Join(systems, ", ")
+		return console.BadUsage(flag+": unknown system "+word, console.OrMeant(word, systems, "", all))
 	}
 	return nil
 }
@@ -54,16 +58,12 @@ func knownSystem(flag, word string) error {
 // aggregation is the spreader of n links that a policy in a system's words
 // describes; flag is what the policy's flag begins with, such as "--" or
 // "--back-".
-func aggregation(flag, system, policy string, links int) (steer.Spreader, error) {
+func aggregation(flag, name, policy string, links int) (steer.Spreader, error) {
 	if links < 1 || links > mostLinks {
 		return nil, console.BadUsage(fmt.Sprintf("%slinks: want 1 to %d, not %d", flag, mostLinks, links), "say how many links work, such as "+flag+"links 2")
 	}
-	names := steer.Declared(0, links).Ports
-	switch system {
-	case systemAIX:
-		return etherChannel(flag, policy, names)
-	case systemFreeBSD:
-		return lagg(flag, policy, names)
+	if own, foreign := bondopt.SystemOf(name); foreign {
+		return ownAggregation(flag, own, policy, links)
 	}
 	p, err := parsePolicy(flag+"policy", policy)
 	if err != nil {
@@ -75,46 +75,39 @@ func aggregation(flag, system, policy string, links int) (steer.Spreader, error)
 	return steer.Declared(*p, links), nil
 }
 
-func etherChannel(flag, policy string, names []string) (steer.Spreader, error) {
-	e := steer.EtherChannel{Mode: steer.Channel8023ad, Adapters: names}
-	if policy == steer.ChannelRoundRobin.String() || policy == steer.ChannelBackup.String() {
-		return e, e.Mode.UnmarshalText([]byte(policy))
-	}
-	if policy == "" {
-		return e, nil
-	}
-	if err := e.Hash.UnmarshalText([]byte(policy)); err != nil {
-		words := []string{steer.ChannelRoundRobin.String(), steer.ChannelBackup.String()}
-		for _, h := range steer.ChannelHashes() {
-			words = append(words, h.String())
+// hashing are the modes in which a system's policies count, the one that a policy
+// alone stands for.
+var hashing = map[string]string{bondopt.ESXi: "lacp", bondopt.Windows: "SwitchIndependent", bondopt.FreeBSD: "lacp", bondopt.AIX: "8023ad"}
+
+// ownAggregation is aggregation of a system that is not Linux. A word alone is a
+// policy or a mode.
+func ownAggregation(flag string, on bondopt.System, word string, links int) (steer.Spreader, error) {
+	rule := netstate.OwnRule{Mode: hashing[on.Name]}
+	words := bondopt.OwnWords(on.Policies)
+	mode, isMode := on.Mode(word)
+	isMode = isMode && on.Name != bondopt.Windows // its modes say nothing of what is sent
+	policy, isPolicy := on.Policy(word)
+	switch {
+	case isMode:
+		rule.Mode = mode.Word
+	case isPolicy:
+		rule.Policy = policy.Word
+	case word == "" && !on.NoDefault:
+		if on.Name == bondopt.ESXi {
+			rule.Mode = on.Modes[0].Word
+		}
+	default:
+		if on.Name != bondopt.Windows {
+			words = append(words, bondopt.OwnWords(on.Modes)...)
 		}
 		slices.Sort(words)
-		return nil, console.BadUsage(flag+"policy: unknown policy "+policy, "those of AIX are "+strings.Join(words, ", "))
+		what := "unknown policy " + word
+		if word == "" {
+			what = "none given"
+		}
+		return nil, console.BadUsage(flag+"policy: "+what, "those of "+on.Name+" are "+strings.Join(words, ", "))
 	}
-	return e, nil
-}
-
-// flowIDWord is the lagg option that replaces the hash.
-const flowIDWord = "use_flowid"
-
-func lagg(flag, policy string, names []string) (steer.Spreader, error) {
-	l := steer.Lagg{Proto: steer.LaggLACP, Ports: names}
-	switch {
-	case policy == "":
-		return l, nil
-	case policy == flowIDWord:
-		l.UseFlowID = true
-		return l, nil
-	case l.Hash.UnmarshalText([]byte(policy)) == nil:
-		return l, nil
-	case l.Proto.UnmarshalText([]byte(policy)) == nil:
-		return l, nil
-	}
-	words := []string{flowIDWord}
-	for _, p := range steer.LaggProtos() {
-		words = append(words, p.String())
-	}
-	return nil, console.BadUsage(flag+"policy: unknown policy "+policy, "those of FreeBSD are "+strings.Join(words, ", ")+", or layers such as l3,l4")
+	return system.Of(on.Name, rule, steer.Numbered(links))
 }
 
 // show answers steer show for a system other than Linux.
@@ -133,9 +126,13 @@ func (s *systemFlags) show(con *console.Console, bundle *bundleFlags, flows *flo
 	if err := printFlows(con, aggregationText(on), on.Links(), shown); err != nil {
 		return err
 	}
-	if l, ok := on.(steer.Lagg); ok {
+	if l, ok := on.(steer.Grouper); ok && slices.ContainsFunc(shown.Flows, func(f steer.ShownFlow) bool { return !f.Known }) {
 		if groups, known, _ := l.Groups(frames); known && len(frames) > 1 {
-			fmt.Fprint(con.Stdout, console.Wrapped("note: ", "whatever the key: "+groupsText(groups), con.Width()))
+			key := ""
+			if _, keyed := on.(steer.Lagg); keyed {
+				key = "whatever the key: "
+			}
+			fmt.Fprint(con.Stdout, console.Wrapped("note: ", key+groupsText(groups), con.Width()))
 		}
 	}
 	return nil
@@ -164,43 +161,24 @@ func groupLetters(g int) string {
 
 // aggregationPolicy is the policy's word in a document.
 func aggregationPolicy(s steer.Spreader) string {
-	switch s := s.(type) {
-	case steer.EtherChannel:
-		if s.Mode == steer.ChannelRoundRobin || s.Mode == steer.ChannelBackup {
-			return s.Mode.String()
-		}
-		return s.Hash.String()
-	case steer.Lagg:
-		if s.UseFlowID {
-			return flowIDWord
-		}
-		if s.Proto == steer.LaggLACP || s.Proto == steer.LaggLoadBalance {
-			return s.Proto.String() + " " + s.Hash.String()
-		}
-		return s.Proto.String()
-	case steer.Bundle:
-		return s.Policy.String()
+	if b, ok := s.(steer.Bundle); ok {
+		return b.Policy.String()
 	}
-	return ""
+	return system.Policy(s)
 }
 
 // aggregationText names a spreader of another system for people.
 func aggregationText(s steer.Spreader) string {
 	switch s := s.(type) {
-	case steer.EtherChannel:
-		return fmt.Sprintf("AIX EtherChannel, mode %s, hash mode %s, over %d adapters", s.Mode, s.Hash, len(s.Adapters))
-	case steer.Lagg:
-		hash := "lagghash " + s.Hash.String()
-		if s.UseFlowID {
-			hash = flowIDWord
-		}
-		return fmt.Sprintf("FreeBSD lagg, laggproto %s, %s, over %d ports", s.Proto, hash, len(s.Ports))
 	case steer.Multipath:
 		return ecmpText(s)
 	case steer.Answered:
 		return "as the host's kernel routes them, by " + strings.Join(s.Links(), ", ")
 	case steer.Bundle:
 		return s.Summary()
+	}
+	if text := system.Text(s); text != "" {
+		return text
 	}
 	return fmt.Sprintf("%d links", len(s.Links()))
 }
