@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"net/netip"
+	"regexp"
 	"slices"
 	"sort"
 	"strconv"
@@ -35,7 +36,12 @@ type writer struct {
 func Write(in render.Input) (render.Output, error) {
 	var out render.Output
 	w := &writer{in: in, ledger: ledger.New(in, &out), routes: map[string][]string{}}
-	w.all, w.names = counterpart.Named(in, w.ledger, counterpart.DeviceName, madeName)
+	w.all, w.names = counterpart.Named(in, w.ledger, counterpart.DeviceName, func(d device.Device, n int) string {
+		if d.Kind == device.Bond && bondopt.Foreign(in.Host.System) && laggName.MatchString(d.Name) {
+			return d.Name
+		}
+		return madeName(d, n)
+	})
 	for _, d := range w.all {
 		w.device(d)
 	}
@@ -67,6 +73,9 @@ func Write(in render.Input) (render.Output, error) {
 	)
 	return out, nil
 }
+
+// laggName is what FreeBSD calls a lagg.
+var laggName = regexp.MustCompile(`^lagg[0-9]{1,4}$`)
 
 // madeName names what rc.conf makes.
 func madeName(d device.Device, n int) string {
