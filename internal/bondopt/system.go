@@ -261,3 +261,17 @@ func OwnWords(all []OwnWord) []string {
 	}
 	return out
 }
+
+// ByPorts is a bond's own rule changed, as far as its system can, to one that takes
+// ports; nil for nil.
+func ByPorts(system string, own *netstate.OwnRule) *netstate.OwnRule {
+	if own == nil {
+		return nil
+	}
+	to := map[string]string{ESXi: "srcDestIpTcpUdpPort", Windows: "TransportPorts", FreeBSD: "l3,l4", AIX: "src_dst_port"}[system]
+	s, _ := SystemOf(system)
+	if p, ok := s.Policy(to); ok && p.Counts(own.Mode) {
+		return &netstate.OwnRule{Mode: own.Mode, Policy: to}
+	}
+	return own
+}
