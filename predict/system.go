@@ -11,13 +11,13 @@ import (
 // its system's own rule.
 func (a attachment) ownTransmit() use {
 	if a.standby() > 0 {
-		return use{mend: steer.RemedyFor(system.Whole(a.host, a.base))}
+		return use{mend: system.Named(steer.RemedyFor(system.Whole(a.host, a.base)), a.base.Name)}
 	}
 	if len(a.ports) == 1 {
 		return use{}
 	}
 	r := a.own.Reach()
-	u := use{why: a.base.Name + ": " + r.Why, policy: netstate.PolicyUnread, mend: steer.RemedyFor(a.own)}
+	u := use{why: a.base.Name + ": " + r.Why, policy: netstate.PolicyUnread, mend: system.Named(steer.RemedyFor(a.own), a.base.Name)}
 	switch {
 	case r.Striped:
 		u.spread = byPacket
@@ -42,7 +42,7 @@ func (a attachment) ownReceive(path fabric.Path) use {
 	if arrival == system.FarSide {
 		return switchUse(path, len(a.ports))
 	}
-	u := use{why: a.base.Name + ": " + why, policy: netstate.PolicyUnread, mend: steer.RemedyFor(a.own)}
+	u := use{why: a.base.Name + ": " + why, policy: netstate.PolicyUnread, mend: system.Named(system.ArrivalRemedy(a.own), a.base.Name)}
 	if arrival == system.EachAddress {
 		u.spread, u.cards, u.secret = byAddress, true, true
 	}

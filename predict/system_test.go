@@ -75,7 +75,7 @@ func TestUnlikeSystems(t *testing.T) {
 		{"MacAddresses", "windows", "mode: Lacp, transmit-hash-policy: MacAddresses", near2, far2, 8, one, 0, two, record.SingleLink, "Set-NetLbfoTeam"},
 		{"lagg", "freebsd", "mode: lacp", near1, far1, 2, two * .75, 0, two, record.HashImbalance, ""},
 		{"lagg l2", "freebsd", "mode: lacp, transmit-hash-policy: l2", near1, far1, 8, one, 0, two, record.SingleLink, "lagghash l3,l4"},
-		{"lagg failover", "freebsd", "mode: failover", near1, far1, 8, one, 0, one, record.SingleLink, "ifconfig laggX laggproto lacp"},
+		{"lagg failover", "freebsd", "mode: failover", near1, far1, 8, one, 0, one, record.SingleLink, "ifconfig b0 laggproto lacp"},
 		{"AIX default", "aix", "mode: 8023ad", near1, far1, 8, one, 0, two, record.SingleLink, "hash_mode=src_dst_port"},
 		{"AIX default, two peers", "aix", "mode: 8023ad", near1, far2, 8, two, 0, two, record.LineRate, ""},
 		{"AIX by ports", "aix", "mode: 8023ad, transmit-hash-policy: src_dst_port", near1, far1, 2, two, 0, two, record.LineRate, ""},

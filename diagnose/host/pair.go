@@ -5,11 +5,13 @@ import (
 	"maps"
 	"net/netip"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/linerate/linerate/diagnose"
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/internal/bondopt"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict"
 	"github.com/linerate/linerate/predict/routing"
@@ -188,6 +190,9 @@ func shortBuffers(f predict.Fabric, from, to string) (Finding, bool) {
 	l := p.Limits[0]
 	key := map[record.Cause]string{record.ReceiveWindow: "net.ipv4.tcp_rmem", record.SendBuffer: "net.ipv4.tcp_wmem"}[l.Cause]
 	link := linkRate(p)
+	if bondopt.Foreign(f.Hosts[l.Where].Kernel.OS) && key != "" {
+		key = strings.ReplaceAll(string(l.Cause), "-", " ")
+	}
 	if key == "" || l.Rate <= 0 || link <= l.Rate {
 		return Finding{}, false
 	}

@@ -6,7 +6,6 @@ package remedy
 
 import (
 	"cmp"
-	"strings"
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/bondopt"
@@ -60,8 +59,13 @@ func On(hosts map[string]netstate.Host, c record.Cause, from, to, at, text strin
 	bond, spreader := bondOf(h)
 	if (c == record.HashImbalance || c == record.SingleLink) && spreader != nil {
 		words = steer.RemedyFor(spreader)
+		if at == to {
+			if words = system.ArrivalRemedy(spreader); words == "" {
+				return text // the switch spreads what comes in
+			}
+		}
 	}
-	return named(cmp.Or(words, usual[c], "look at it with the tools of "+h.Kernel.OS)+" (on "+h.Name+")", bond)
+	return system.Named(cmp.Or(words, usual[c], "look at it with the tools of "+h.Kernel.OS)+" (on "+h.Name+")", bond)
 }
 
 // OfTrial is On for a trial whose cause nobody judged by itself: a text that is not
@@ -89,12 +93,4 @@ func bondOf(h netstate.Host) (string, steer.Grouper) {
 		}
 	}
 	return name, found
-}
-
-// named has the bond's own name in place of those that stand for it.
-func named(text, bond string) string {
-	if bond == "" {
-		return text
-	}
-	return strings.NewReplacer("vSwitchN", bond, "laggX", bond, "entX", bond, "-Name TEAM", "-Name '"+bond+"'", "-Team TEAM", "-Team '"+bond+"'", "-Name SWITCH", "-Name '"+bond+"'").Replace(text)
 }

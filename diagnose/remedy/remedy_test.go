@@ -50,6 +50,21 @@ func TestNoLinuxElsewhere(t *testing.T) {
 	}
 }
 
+// With two bonds nobody can tell which it is: the names stand for either.
+func TestTwoBonds(t *testing.T) {
+	for _, s := range bondopt.Systems() {
+		h := host("near", s.Name, s.Modes[0].Word, s.Policies[0].Word)
+		second := h.Links[2].Clone()
+		second.Name = "b1"
+		h.Links = append(h.Links, second)
+		for _, c := range record.Causes() {
+			if got := On(map[string]netstate.Host{"near": h}, c, "near", "far", "", "text"); got == "" || linux.MatchString(strings.ReplaceAll(got, "network ip ", "")) {
+				t.Errorf("%s, %s: %q", s.Name, c, got)
+			}
+		}
+	}
+}
+
 // The remedy is for the host that the cause is on.
 func TestWhoseRemedy(t *testing.T) {
 	hosts := map[string]netstate.Host{
@@ -70,6 +85,7 @@ func TestWhoseRemedy(t *testing.T) {
 		{record.ReceiveWindow, "nas", "power", "", "rfc1323=1"},
 		{record.HashImbalance, "plain", "esx", "esx", "esxcli network vswitch standard policy failover set -v b0 -l iphash"},
 		{record.HashImbalance, "plain", "esx", "plain", text},
+		{record.SingleLink, "plain", "win", "win", text},
 		{record.SingleLink, "win", "plain", "", "Set-NetLbfoTeam -Name 'b0' -LoadBalancingAlgorithm TransportPorts, and several flows (SMB multichannel, or iSCSI MPIO"},
 		{record.SingleLink, "nas", "plain", "", "ifconfig b0 lagghash l3,l4"},
 		{record.SingleLink, "power", "plain", "", "chdev -l b0 -a hash_mode=src_dst_port"},

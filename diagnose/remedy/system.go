@@ -15,6 +15,7 @@ import (
 // NetTCPIP, NetAdapter and NetLbfo. ESXi: esxcli's network namespace.
 var own = map[string]map[record.Cause]string{
 	bondopt.ESXi: {
+		record.SingleLink:      "several addresses of the peer, or several VMkernel adapters or guests; `esxcli network vswitch standard policy failover get -v vSwitchN` shows the policy",
 		record.Reordering:      "look for what spreads single packets on the way: a virtual switch keeps a flow on one uplink",
 		record.ReceiveWindow:   "more sessions, or the guest's own receive buffer: the virtual switch has none",
 		record.SendBuffer:      "more sessions, or the guest's own send buffer: the virtual switch has none",
@@ -27,6 +28,7 @@ var own = map[string]map[record.Cause]string{
 		record.AsymmetricRoute: "a VMkernel adapter in each network, and `esxcli network ip route ipv4 list`: ESXi has no routing by source",
 	},
 	bondopt.Windows: {
+		record.SingleLink:      "`Set-NetLbfoTeam -Name TEAM -LoadBalancingAlgorithm TransportPorts`, and several flows: SMB multichannel, or iSCSI MPIO with a session for each pair of addresses",
 		record.Reordering:      "`Set-NetLbfoTeam -Name TEAM -LoadBalancingAlgorithm TransportPorts`, which never moves a flow; else look for what spreads single packets on the way",
 		record.ReceiveWindow:   "`netsh interface tcp set global autotuninglevel=normal` (`Get-NetTCPSetting` shows it), or more streams",
 		record.SendBuffer:      "more streams, or a larger send buffer of the program (SO_SNDBUF): Windows sizes its own",
@@ -40,6 +42,7 @@ var own = map[string]map[record.Cause]string{
 		record.Congestion:      "find where it drops: `Get-NetAdapterStatistics`, a cable, optics, a switch's buffers; until then more streams",
 	},
 	bondopt.FreeBSD: {
+		record.SingleLink:      "`ifconfig laggX lagghash l3,l4`, and several flows",
 		record.ReceiveWindow:   "`sysctl kern.ipc.maxsockbuf=16777216 net.inet.tcp.recvbuf_max=16777216`, to stay in /etc/sysctl.conf (TrueNAS: a tunable), or more streams",
 		record.SendBuffer:      "`sysctl kern.ipc.maxsockbuf=16777216 net.inet.tcp.sendbuf_max=16777216`, to stay in /etc/sysctl.conf (TrueNAS: a tunable), or more streams",
 		record.SenderCPU:       "more streams so that more cores share the work, larger frames; `top -HSP` shows which thread is full",
@@ -53,6 +56,7 @@ var own = map[string]map[record.Cause]string{
 		record.Congestion:      "find where it drops: `netstat -I PORT -d`, a cable, optics, a switch's buffers; until then `sysctl net.inet.tcp.cc.algorithm=cubic`, or more streams",
 	},
 	bondopt.AIX: {
+		record.SingleLink:      "`chdev -P -l entX -a hash_mode=src_dst_port` (smitty etherchannel), and several flows",
 		record.ReceiveWindow:   "`no -p -o rfc1323=1 -o sb_max=4194304 -o tcp_recvspace=1048576`, and where use_isno is 1 `chdev -l enX -a rfc1323=1 -a tcp_recvspace=1048576`; or more streams",
 		record.SendBuffer:      "`no -p -o sb_max=4194304 -o tcp_sendspace=1048576`, and where use_isno is 1 `chdev -l enX -a tcp_sendspace=1048576`; or more streams",
 		record.SenderCPU:       "more streams so that more cores share the work, larger frames, `chdev -P -l entX -a large_send=yes`",

@@ -91,7 +91,7 @@ func receives(h netstate.Host, bond *netstate.Link) (striped, bool) {
 	name := bond.Name + " on " + h.Name
 	if own, ok := system.OnHost(h, bond.Name); ok {
 		arrival, why := system.Arrives(own)
-		return striped{reach: steer.Reach{Addresses: arrival == system.EachAddress, Why: why}, mend: steer.RemedyFor(own), mended: "With flows on every link"}, arrival != system.FarSide
+		return striped{reach: steer.Reach{Addresses: arrival == system.EachAddress, Why: why}, mend: system.ArrivalRemedy(own), mended: "With flows on every link"}, arrival != system.FarSide
 	}
 	switch bond.Bond.Mode {
 	case netstate.BalanceTLB:

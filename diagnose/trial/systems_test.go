@@ -40,7 +40,7 @@ func TestOtherSystems(t *testing.T) {
 		{name: "Windows, MAC addresses", fabric: of("a", bondopt.Windows, "Lacp", "MacAddresses"), trial: oneOut, cause: record.SingleLink, summary: "MacAddresses",
 			remedy: "Set-NetLbfoTeam -Name 'bond0' -LoadBalancingAlgorithm TransportPorts", not: "layer3+4", leastSure: 0.9},
 		{name: "Windows receives on one member", fabric: of("b", bondopt.Windows, "SwitchIndependent", "TransportPorts"), trial: oneIn, cause: record.SingleLink,
-			summary: "the one that has the team's MAC address", remedy: "SMB multichannel", not: "switch's hash", leastSure: 0.9},
+			summary: "the one that has the team's MAC address", remedy: "Set-NetLbfoTeam -Name 'bond0' -TeamingMode Lacp", not: "switch's hash", leastSure: 0.9},
 		{name: "FreeBSD, l2", fabric: of("a", bondopt.FreeBSD, "lacp", "l2"), trial: oneOut, cause: record.SingleLink, summary: "lagghash l2",
 			remedy: "ifconfig bond0 lagghash l3,l4", not: "layer3+4", leastSure: 0.9},
 		{name: "AIX, default", fabric: of("a", bondopt.AIX, "8023ad", "default"), trial: oneOut, cause: record.SingleLink, summary: "hash mode default",

@@ -7,6 +7,7 @@ package system
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/bondopt"
@@ -123,6 +124,28 @@ func Arrives(s steer.Spreader) (Arrival, string) {
 		}
 	}
 	return FarSide, ""
+}
+
+// ArrivalRemedy says what would let traffic come in over more links, where the bond's
+// own system keeps it on few; "" where the far side decides.
+func ArrivalRemedy(s steer.Spreader) string {
+	if arrival, _ := Arrives(s); arrival == FarSide {
+		return ""
+	}
+	if t, ok := s.(Team); ok {
+		return t.arrivalRemedy()
+	}
+	return steer.RemedyFor(s)
+}
+
+// Named is a remedy with the bond's own name in place of those that stand for it;
+// "" leaves it as it is.
+func Named(remedy, bond string) string {
+	if bond == "" {
+		return remedy
+	}
+	quoted := "'" + strings.ReplaceAll(bond, "'", "''") + "'"
+	return strings.NewReplacer("vSwitchN", bond, "laggX", bond, "entX", bond, "-Name TEAM", "-Name "+quoted, "-Team TEAM", "-Team "+quoted, "-Name SWITCH", "-Name "+quoted).Replace(remedy)
 }
 
 // ByVirtualCard reports a spreader by which each virtual card, and so each address

@@ -78,9 +78,19 @@ func (t Team) Reach() steer.Reach {
 	return steer.Reach{Ports: true, Addresses: true, Why: "Dynamic places flows on members by their ports, and moves them by load when they pause"}
 }
 
+// flows are those that one program opens between several addresses.
+const flows = "SMB multichannel, or iSCSI MPIO with a session for each pair of addresses"
+
+// arrivalRemedy says what would let more members receive.
+func (t Team) arrivalRemedy() string {
+	if t.Mode == SET {
+		return "several vNICs with an address each (" + flows + ")"
+	}
+	return "Set-NetLbfoTeam -Name TEAM -TeamingMode Lacp, with a LACP group on the switch; or no team, and an address on each member (" + flows + ")"
+}
+
 // Remedy says what would use more members.
 func (t Team) Remedy() string {
-	const flows = "SMB multichannel, or iSCSI MPIO with a session for each pair of addresses"
 	set := "Set-NetLbfoTeam -Name TEAM -LoadBalancingAlgorithm TransportPorts"
 	if t.Mode == SET {
 		set = "Set-VMSwitchTeam -Name SWITCH -LoadBalancingAlgorithm Dynamic"

@@ -133,7 +133,7 @@ func (a Aliases) ESXi() []string {
 		lines = append(lines, fmt.Sprintf("esxcli network ip interface ipv4 set -i %s -t static -I %s -N %s", vmk, addr, mask(a.Bits)))
 	}
 	if len(lines) > 0 {
-		lines = append([]string{"# vmkN1 and so on: the next names that `esxcli network ip interface list` does not show"}, lines...)
+		lines = append([]string{"# vmkN1 and so on stand for the next free names (vmk2, vmk3)"}, lines...)
 	}
 	return lines
 }

@@ -87,6 +87,9 @@ func ownAggregation(flag string, on bondopt.System, word string, links int) (ste
 	mode, isMode := on.Mode(word)
 	isMode = isMode && on.Name != bondopt.Windows // its modes say nothing of what is sent
 	policy, isPolicy := on.Policy(word)
+	if linuxWord(word) && mode.Word != word {
+		isMode, isPolicy = false, false // a fabric takes Linux's words too; here they would say the wrong thing
+	}
 	switch {
 	case isMode:
 		rule.Mode = mode.Word
@@ -108,6 +111,13 @@ func ownAggregation(flag string, on bondopt.System, word string, links int) (ste
 		return nil, console.BadUsage(flag+"policy: "+what, "those of "+on.Name+" are "+strings.Join(words, ", "))
 	}
 	return system.Of(on.Name, rule, steer.Numbered(links))
+}
+
+// linuxWord reports a mode or policy of the bonding driver.
+func linuxWord(word string) bool {
+	var mode netstate.BondMode
+	var policy netstate.HashPolicy
+	return mode.UnmarshalText([]byte(word)) == nil || policy.UnmarshalText([]byte(word)) == nil
 }
 
 // show answers steer show for a system other than Linux.
