@@ -172,9 +172,11 @@ func parameterReader(o bondopt.Option) reader[Bond] {
 		}
 	}
 	return reader[Bond]{
-		schema: func(*schemaWriter) map[string]any { return schema },
+		schema: func(*schemaWriter) map[string]any { return withOwnWords(o, schema) },
 		read: func(d *decoder, at place, n *yamldoc.Node, into *Bond) {
-			if v, ok := read(d, at, n); ok {
+			if system, foreign := bondopt.SystemOf(d.system); foreign && !readOwn(d, at, n, system, o, into) {
+				return
+			} else if v, ok := read(d, at, n); ok {
 				_ = o.Put(&into.Options, v) // of the option's kind
 			}
 			if !into.Sets(o.Name) {
@@ -279,6 +281,9 @@ func kernelBond() netstate.Bond {
 // Option returns a bond option's value by its kernel name, as the kernel's
 // word or number, times in milliseconds; "" for one that is not known.
 func Option(b netstate.Bond, kernelName string) string {
+	if own, said := bondopt.OwnOption(b, kernelName); said {
+		return own
+	}
 	o, known := bondopt.Find(kernelName)
 	if !known {
 		return b.Options[kernelName]

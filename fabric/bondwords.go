@@ -11,6 +11,9 @@ import (
 // BondParameters is the bond's options that are not the kernel's defaults, the
 // mode always.
 func BondParameters(b netstate.Bond) *yamldoc.Node {
+	if b.Own != nil {
+		return ownParameters(*b.Own)
+	}
 	n := &yamldoc.Node{Kind: yamldoc.MappingNode}
 	for _, o := range bondopt.Options() {
 		said, netplans := o.Saying(bondopt.Netplan)
@@ -22,7 +25,7 @@ func BondParameters(b netstate.Bond) *yamldoc.Node {
 		default:
 			node := netplanValue(o, value)
 			ps := &yamldoc.Collector{}
-			parameterReader(o).read(&decoder{ps}, place(said.Name), node, &Bond{})
+			parameterReader(o).read(&decoder{Collector: ps}, place(said.Name), node, &Bond{})
 			if len(ps.All) == 0 {
 				n.Set(said.Name, node)
 			}
@@ -36,6 +39,9 @@ func BondParameters(b netstate.Bond) *yamldoc.Node {
 // of those that the file cannot say.
 func BondOptions(l netstate.Link, said *yamldoc.Node, unsaid func(what, why string)) *yamldoc.Node {
 	options := &yamldoc.Node{Kind: yamldoc.MappingNode}
+	if l.Bond.Own != nil {
+		return options // the parameters are all that the system has
+	}
 	for _, k := range bondingKeys.keys {
 		value, _, _ := strings.Cut(Option(*l.Bond, k.name), " ")
 		name, netplans := BondParameter(k.name)
@@ -47,7 +53,7 @@ func BondOptions(l netstate.Link, said *yamldoc.Node, unsaid func(what, why stri
 		case netplans && said.Get(name) != nil:
 		default:
 			ps := &yamldoc.Collector{}
-			k.value.read(&decoder{ps}, place(k.name), yamldoc.Quoted(value), &map[string]string{})
+			k.value.read(&decoder{Collector: ps}, place(k.name), yamldoc.Quoted(value), &map[string]string{})
 			if len(ps.All) > 0 {
 				unsaid("bond "+l.Name+" "+k.name+" "+value, "which the file cannot represent")
 				continue

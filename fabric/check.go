@@ -30,7 +30,7 @@ func check(ps *yamldoc.Collector, root *yamldoc.Node, f Fabric) {
 		checkSettings(ps, at, n, h)
 		checkNames(ps, at, n, h)
 	}
-	checkText(ps, "hosts", hosts)
+	ps.CheckPlain("hosts", hosts)
 	checkAddresses(ps, hosts, f)
 	checkPaths(ps, root.Get("paths"), f.Paths, names)
 }

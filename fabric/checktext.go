@@ -7,44 +7,6 @@ import (
 	"github.com/linerate/linerate/fabric/yamldoc"
 )
 
-// checkText refuses line breaks and other control characters in the keys and
-// values of hosts, which YAML's quoted text can hold: each becomes a word or a
-// line of a system's file or of a script, and would be two there.
-func checkText(ps *yamldoc.Collector, at place, n *yamldoc.Node) {
-	if n == nil {
-		return
-	}
-	switch n.Kind {
-	case yamldoc.ScalarNode:
-		if r, found := control(n.Text); found {
-			ps.At(n, fmt.Sprintf("%s: control character %U in a value", at, r), "write it on one line: it becomes a line of a system's file")
-		}
-	case yamldoc.MappingNode:
-		for _, p := range n.Pairs {
-			if r, found := control(p.Key); found {
-				ps.Add(p.Line, p.Column, fmt.Sprintf("%s: control character %U in a key", at, r), "")
-				continue
-			}
-			checkText(ps, at.key(p.Key), p.Value)
-		}
-	case yamldoc.SequenceNode:
-		for _, item := range n.Items {
-			checkText(ps, at, item)
-		}
-	}
-}
-
-// control is the first character that ends a line somewhere or prints as none:
-// those of ASCII and Latin-1, and Unicode's line and paragraph separators.
-func control(s string) (rune, bool) {
-	for _, r := range s {
-		if r < ' ' || r >= 0x7f && r < 0xa0 || r == '\u2028' || r == '\u2029' {
-			return r, true
-		}
-	}
-	return 0, false
-}
-
 // longestLinkName is a link name's most (IFNAMSIZ less the end).
 const longestLinkName = 15
 

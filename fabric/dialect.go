@@ -113,7 +113,7 @@ func Parsed[V any](hint string, parse func(string) (V, error)) Scalar[V] {
 // Problems.
 func ReadPart[T any](f Fabric, key string, n *yamldoc.Node, o Object[T], into *T, check func(complain func(n *yamldoc.Node, what, hint string))) error {
 	ps := &yamldoc.Collector{File: f.File}
-	o.decode(&decoder{ps}, place(key), n, into)
+	o.decode(&decoder{Collector: ps}, place(key), n, into)
 	if len(ps.All) == 0 && check != nil {
 		check(func(n *yamldoc.Node, what, hint string) { ps.At(n, key+": "+what, hint) })
 	}

@@ -43,7 +43,9 @@ type Host struct {
 	// Reach says how to get there: "ssh://user@host", "local:", "netns:NAME",
 	// "nats:NAME"; "" is predict and render only. Parse adds "?become=sudo" to
 	// that of a host with Become.
-	Reach  string
+	Reach string
+	// System is what the host runs: one of bondopt.SystemNames, "" as linux.
+	System string
 	Become string // how linerate gets root there: "sudo", or "" not at all
 	// Use are the links that carry traffic and may be changed, by netplan ID or
 	// interface name; nil leaves it to InUse, empty is none.

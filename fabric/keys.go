@@ -61,6 +61,7 @@ var hostKeys = object[Host]{
 		{"reach", "how to get there: ssh://user@host, local:, netns:NAME, nats:NAME; left out: predict and render only", one(reach, func(h *Host) *string { return &h.Reach })},
 		{"become", "how linerate gets root on a host reached by ssh as somebody else: sudo, without a password", one(word(becomeSudo), func(h *Host) *string { return &h.Become })},
 		{"use", "the links that carry traffic and may be changed, by their names in network; left out: all that the file names, less the one over which the host is managed", distinct(deviceName, func(h *Host) *[]string { return &h.Use })},
+		{"system", "what the host runs, where that is not Linux: its bonds then take that system's own words for mode and transmit-hash-policy (TrueNAS CORE is freebsd, SCALE linux)", one(systemWord, func(h *Host) *string { return &h.System })},
 		{"network", networkKeys.doc, reader[Host]{schema: networkSchema, read: readNetwork}},
 		{"leased", "what DHCP servers and routers gave the network's devices: predictions count on it, nothing of it is planned or rendered", named("device", leasedKeys, func(h *Host, id string) *Device {
 			h.Leased = append(h.Leased, Device{ID: id})
@@ -73,8 +74,9 @@ var hostKeys = object[Host]{
 		{"cloud", "where the host runs", reader[Host]{schema: sub(cloudKeys, func(h *Host) *netstate.Cloud { return nil }).schema, read: readCloud}},
 		{"names", "device names on AIX and FreeBSD by netplan name", texts(free, func(h *Host) *map[string]string { return &h.Names })},
 	}, lifted(settingKeys, func(h *Host) *Settings { return &h.Settings })...),
+	begin: ofSystem,
 	alias: map[string]string{
-		"ssh": "reach", "sudo": "become", "uses": "use", "use_links": "use", "netplan": "network", "sysctls": "sysctl", "ethernets": "network", "bonds": "network", "vlans": "network",
+		"ssh": "reach", "os": "system", "platform": "system", "hypervisor": "system", "sudo": "become", "uses": "use", "use_links": "use", "netplan": "network", "sysctls": "sysctl", "ethernets": "network", "bonds": "network", "vlans": "network",
 		"bond": "bonding", "ecmp": "multipath", "profile": "profiles", "role": "roles", "link": "links",
 		"source-rules": "source_rules", "source_routes": "source_rules", "remove": "absent", "endpoints": "mptcp",
 	},

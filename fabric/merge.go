@@ -154,6 +154,7 @@ func (m *merger) host() {
 		m.differ("CPU model", model, m.observed.CPU.Model, true)
 		m.out.CPU.Model = model
 	}
+	m.differ("system", m.file.System, m.observed.Kernel.OS, false)
 	file, seen := m.declared.Kernel.Release, m.observed.Kernel.Release
 	if seen == "" {
 		m.out.Kernel.Release = file

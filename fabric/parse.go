@@ -18,7 +18,7 @@ func Parse(name string, text []byte) (Fabric, error) {
 		return Fabric{}, ps.All.Err()
 	}
 	f := Fabric{File: name, Text: string(text)}
-	fileKeys.decode(&decoder{ps}, "", t.Root, &f)
+	fileKeys.decode(&decoder{Collector: ps}, "", t.Root, &f)
 	if hosts := t.Root.Get("hosts"); hosts != nil && len(f.Hosts) == 0 && len(ps.All) == 0 {
 		ps.At(hosts, "hosts: names no host", "")
 	}
@@ -26,6 +26,7 @@ func Parse(name string, text []byte) (Fabric, error) {
 		n := t.Root.Find("hosts", f.Hosts[i].Name, "network")
 		f.Hosts[i].Network.Source = t.Source(unwrapped(n))
 		f.Hosts[i].layBonding()
+		f.Hosts[i].settleSystem(ps, n)
 	}
 	check(ps, t.Root, f)
 	if len(ps.All) > 0 {
@@ -68,9 +69,9 @@ func ParseNetwork(name string, text []byte) (Network, error) {
 		return Network{}, ps.All.Err()
 	}
 	var h Host
-	readNetwork(&decoder{ps}, "network", t.Root, &h)
+	readNetwork(&decoder{Collector: ps}, "network", t.Root, &h)
 	checkNetwork(ps, "network", t.Root, h)
-	checkText(ps, "network", t.Root)
+	ps.CheckPlain("network", t.Root)
 	if len(ps.All) > 0 {
 		return Network{}, ps.All.Err()
 	}

@@ -137,7 +137,7 @@ func WayNode(h netstate.Host, r netstate.Route) (*yamldoc.Node, string) {
 		}
 	}
 	ps, back := &yamldoc.Collector{}, Route{}
-	routeKeys.decode(&decoder{ps}, "", n, &back)
+	routeKeys.decode(&decoder{Collector: ps}, "", n, &back)
 	return n, otherwise(ps, back.Kernel(r.Link), r)
 }
 
@@ -220,7 +220,7 @@ func MultipathNode(h netstate.Host, r netstate.Route) (*yamldoc.Node, string) {
 	placeNode(n, r)
 	n.Set("hops", hops)
 	ps, back := &yamldoc.Collector{}, MultipathRoute{}
-	multipathKeys.decode(&decoder{ps}, "", n, &back)
+	multipathKeys.decode(&decoder{Collector: ps}, "", n, &back)
 	return n, otherwise(ps, back.Kernel(), r)
 }
 
@@ -264,7 +264,7 @@ func RuleNode(r netstate.Rule) (*yamldoc.Node, string) {
 	n.Set("table", yamldoc.Count(r.Table))
 	n.Set("priority", yamldoc.Count(r.Priority))
 	ps, back := &yamldoc.Collector{}, Rule{}
-	ruleKeys.decode(&decoder{ps}, "", n, &back)
+	ruleKeys.decode(&decoder{Collector: ps}, "", n, &back)
 	read := back.Kernel()
 	if len(ps.All) > 0 || read.Words() != r.Words() || read.IPv6() != r.IPv6() {
 		return nil, "which the file cannot represent"
@@ -303,7 +303,7 @@ func EndpointNode(h netstate.Host, e netstate.MPTCPEndpoint) (*yamldoc.Node, str
 		n.Set("flags", yamldoc.Texts(words))
 	}
 	ps, back := &yamldoc.Collector{}, netstate.MPTCPEndpoint{}
-	endpointKeys.decode(&decoder{ps}, "", n, &back)
+	endpointKeys.decode(&decoder{Collector: ps}, "", n, &back)
 	if len(ps.All) > 0 || back.Words() != e.Words() {
 		return nil, "which the file cannot represent"
 	}
@@ -313,7 +313,7 @@ func EndpointNode(h netstate.Host, e netstate.MPTCPEndpoint) (*yamldoc.Node, str
 // CanSayCard reports that the file's keys take the card.
 func CanSayCard(card *yamldoc.Node) bool {
 	ps := &yamldoc.Collector{}
-	cardKeys.decode(&decoder{ps}, "", card, &netstate.Card{})
+	cardKeys.decode(&decoder{Collector: ps}, "", card, &netstate.Card{})
 	return len(ps.All) == 0
 }
 

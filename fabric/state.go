@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/linerate/linerate/fabric/yamldoc"
+	"github.com/linerate/linerate/internal/bondopt"
 	"github.com/linerate/linerate/netstate"
 )
 
@@ -39,7 +40,7 @@ func (f Fabric) State(host string) (netstate.Host, error) {
 func (h Host) state() netstate.Host {
 	s := netstate.Host{
 		Name:    h.Name,
-		Kernel:  netstate.Kernel{OS: "linux", Release: h.Kernel},
+		Kernel:  netstate.Kernel{OS: cmp.Or(h.System, bondopt.Linux), Release: h.Kernel},
 		CPU:     h.Hardware.CPU,
 		Rate:    h.Rate,
 		Cloud:   h.Cloud,

@@ -18,6 +18,8 @@ type object[T any] struct {
 	name string // of the schema's definition: "host"
 	doc  string
 	keys []key[T]
+	// begin is told of a mapping before its keys are read; nil nothing.
+	begin func(d *decoder, n *yamldoc.Node) *decoder
 	// required names the keys that must be there.
 	required []string
 	// alias names, by what people write elsewhere, the key they mean here.
@@ -61,7 +63,11 @@ func (p place) of(what string) string {
 }
 
 // decoder walks the tree; every problem has a position.
-type decoder struct{ *yamldoc.Collector }
+type decoder struct {
+	*yamldoc.Collector
+	// system is that of the host whose network is read; "" Linux.
+	system string
+}
 
 func (d *decoder) wrong(at place, n *yamldoc.Node, why, hint string) {
 	d.At(n, string(at)+": "+why, hint)
@@ -83,6 +89,9 @@ func (d *decoder) want(at place, n *yamldoc.Node, kind yamldoc.NodeKind) bool {
 func (o object[T]) decode(d *decoder, at place, n *yamldoc.Node, into *T) {
 	if !d.want(at, n, yamldoc.MappingNode) && n.Kind != yamldoc.NullNode {
 		return
+	}
+	if o.begin != nil {
+		d = o.begin(d, n)
 	}
 	given := map[string]bool{}
 	for _, p := range n.Pairs {

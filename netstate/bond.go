@@ -182,6 +182,25 @@ type Bond struct {
 	// Options holds every other option as the kernel names it in
 	// /sys/class/net/BOND/bonding, unread but kept.
 	Options map[string]string `json:"options,omitempty"`
+	// Own is how a host that is not Linux spreads what it sends, in that system's
+	// words; nil on Linux. Mode is then the bonding driver's nearest, or not
+	// read, and HashPolicy not read.
+	Own *OwnRule `json:"own,omitempty"`
+}
+
+// OwnRule is a system's own mode and policy, as Kernel.OS calls them: "lacp"
+// and "l3,l4" on FreeBSD. Policy is "" where the mode has none.
+type OwnRule struct {
+	Mode   string `json:"mode"`
+	Policy string `json:"policy,omitempty"`
+}
+
+// ModeWord is the bond's mode in its system's own word.
+func (b Bond) ModeWord() string {
+	if b.Own != nil {
+		return b.Own.Mode
+	}
+	return b.Mode.String()
 }
 
 // UnreadBond is a bond of which nothing was read yet.

@@ -36,6 +36,7 @@ func (l Link) Clone() Link {
 	if l.Bond != nil {
 		b := *l.Bond
 		b.Ports, b.Options = slices.Clone(b.Ports), maps.Clone(b.Options)
+		b.Own = copied(b.Own)
 		l.Bond = &b
 	}
 	if l.OVS != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/linerate/linerate/predict/routing"
 	"github.com/linerate/linerate/steer"
 	"github.com/linerate/linerate/steer/ovs"
+	"github.com/linerate/linerate/steer/system"
 	"github.com/linerate/linerate/unit"
 )
 
@@ -25,6 +26,7 @@ type attachment struct {
 	// Linux's and ports cannot be chosen for it.
 	bundle   *steer.Bundle
 	ovs      *ovs.Bond        // of a bond of Open vSwitch
+	own      steer.Grouper    // of a bond whose host is not Linux; nil else
 	hops     *steer.Multipath // of an attachment that is a route's next hops
 	computed bool
 }
@@ -110,6 +112,7 @@ func attach(h netstate.Host, base netstate.Link, transmit bool) (attachment, err
 	}
 	if base.Bond != nil {
 		a.bundle, a.computed = bundleOf(h, base)
+		a.own, _ = system.OnHost(h, base.Name)
 	}
 	if base.Bond != nil && len(base.Bond.Ports) == 0 {
 		return a, fmt.Errorf("%s on %s has no port: %w", base.Name, h.Name, ErrNoLink)

@@ -8,6 +8,7 @@ import (
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict/framing"
 	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/steer/system"
 	"github.com/linerate/linerate/unit"
 )
 
@@ -167,7 +168,11 @@ func (u usage) collided() bool {
 				ports++
 			}
 		}
-		if len(u.side.legs[i]) > ports && ports < len(u.side.at[i].ports) {
+		lanes := len(u.side.legs[i])
+		if s.cards {
+			lanes = u.side.cards[i]
+		}
+		if lanes > ports && ports < len(u.side.at[i].ports) {
 			return true
 		}
 	}
@@ -250,6 +255,7 @@ func (a attachment) whole(more int) attachment {
 	b.Ports = append([]string(nil), a.base.Bond.Ports...)
 	w := a
 	w.bundle = &b
+	w.own = system.Whole(a.host, a.base)
 	w.ports = append(append([]netstate.Link(nil), a.ports...), make([]netstate.Link, more)...)
 	return w
 }
@@ -260,6 +266,14 @@ func (u usage) where() string {
 		names = append(names, a.name())
 	}
 	return u.host + ": " + strings.Join(names, ", ")
+}
+
+// modeWord is the mode of an attachment that keeps links standing by.
+func (a attachment) modeWord() string {
+	if a.base.Bond == nil { // Open vSwitch's
+		return netstate.ActiveBackup.String()
+	}
+	return a.base.Bond.ModeWord()
 }
 
 func (w *way) linkWhy(u usage, cause record.Cause, rate unit.BitRate, count float64) string {
@@ -277,7 +291,7 @@ func (w *way) linkWhy(u usage, cause record.Cause, rate unit.BitRate, count floa
 	case record.SingleLink:
 		for _, a := range u.side.at {
 			if n := a.standby(); n > 0 {
-				parts = append(parts, fmt.Sprintf("%s: active-backup uses one link at a time, %d more %s by", a.base.Name, n, map[bool]string{true: "stands", false: "stand"}[n == 1]))
+				parts = append(parts, fmt.Sprintf("%s: %s uses one link at a time, %d more %s by", a.base.Name, a.modeWord(), n, map[bool]string{true: "stands", false: "stand"}[n == 1]))
 			}
 		}
 	case record.LACPDown:
@@ -293,7 +307,13 @@ func (w *way) linkWhy(u usage, cause record.Cause, rate unit.BitRate, count floa
 			parts = append(parts, "flows land by chance, and some share a link while others idle")
 		}
 	}
-	return strings.Join(append(parts, w.arithmetic(u, rate, count)), "; ")
+	parts = append(parts, w.arithmetic(u, rate, count))
+	for _, s := range u.side.uses {
+		if s.mend != "" && placement[cause] {
+			parts = append(parts, "for more: "+s.mend)
+		}
+	}
+	return strings.Join(parts, "; ")
 }
 
 // fullest is the segment behind a port's payload, and its tags.

@@ -35,9 +35,14 @@ type use struct {
 	why    string
 	// hash places frames where the spread is byAddress, and tells the port of a
 	// switch's onePort; nil otherwise.
-	hash *steer.Bundle
+	hash steer.Grouper
 	// policy is the transmit policy behind byPort.
 	policy netstate.HashPolicy
+	// Of byAddress: cards, each address of the host's own has one port; secret,
+	// nobody can tell which.
+	cards, secret bool
+	// mend is what would use more ports of a bond whose host is not Linux; "" else.
+	mend string
 	// outer: the ports are a tunnel's, which decide and cannot be chosen.
 	outer bool
 	// byVLAN: lanes of one VLAN share a port, as Open vSwitch's balance-slb has it, which
@@ -49,6 +54,9 @@ type use struct {
 func (a attachment) transmitUse() use {
 	if a.hops != nil {
 		return a.hopUse()
+	}
+	if a.own != nil {
+		return a.ownTransmit()
 	}
 	if a.bundle == nil && a.ovs == nil || len(a.ports) == 1 {
 		return use{spread: onePort}
@@ -95,6 +103,8 @@ func (a attachment) receiveUse(path fabric.Path, ipv6 bool) use {
 		return a.ovsReceives(path)
 	case a.bundle == nil: // next hops that lead to an address of lo
 		return switchUse(path, len(a.ports))
+	case a.own != nil:
+		return a.ownReceive(path)
 	}
 	switch a.bundle.Mode {
 	case netstate.ActiveBackup:
@@ -139,12 +149,16 @@ var errHash = errors.New("placement unknown")
 // lanePorts places lanes on n ports where addresses decide: by the exact hash
 // where it is known, by which lanes share a port where only that is, and
 // evenly (with errHash) where neither is. Modes that balance addresses by load
-// have no hash: each new address takes the next port.
+// have no hash: each new address takes the next port. So has a rule that is not
+// published, which may put them all on one.
 func (u use) lanePorts(frames []flow.Frame, peers []int, n int) ([]int, error) {
 	ports := make([]int, len(frames))
 	if u.hash == nil {
 		for i := range frames {
 			ports[i] = peers[i] % n
+		}
+		if u.secret {
+			return ports, errHash
 		}
 		return ports, nil
 	}

@@ -36,6 +36,7 @@ type side struct {
 	ports []int
 	loose []bool
 	legs  [][]int // leg numbers by attachment
+	cards []int   // how many virtual cards they are of, where each has one port
 	// idle are attachments that hold lanes' source addresses while routes
 	// lead their traffic out elsewhere.
 	idle []attachment
@@ -259,11 +260,14 @@ func (w *way) ipv6() bool {
 func (s *side) place(w *way, transmit bool, end func(leg) (int, netip.Addr)) {
 	s.ports = make([]int, len(w.legs))
 	s.loose = make([]bool, len(s.at))
-	s.legs = make([][]int, len(s.at))
+	s.legs, s.cards = make([][]int, len(s.at)), make([]int, len(s.at))
 	for n := range s.at {
 		var frames []flow.Frame
 		var members, peers []int
 		var known []netip.Addr
+		if s.uses[n].cards {
+			end = cardsOf(end, transmit)
+		}
 		for i, l := range w.legs {
 			at, peer := end(l)
 			if at != n {
@@ -275,7 +279,7 @@ func (s *side) place(w *way, transmit bool, end func(leg) (int, netip.Addr)) {
 			members, peers = append(members, i), append(peers, slices.Index(known, peer))
 			frames = append(frames, w.frame(l))
 		}
-		s.legs[n] = members
+		s.legs[n], s.cards[n] = members, len(known)
 		if s.uses[n].spread == onePort {
 			for k, leg := range members {
 				s.ports[leg] = s.onePort(n, frames[k], transmit)
@@ -303,6 +307,17 @@ func (s *side) place(w *way, transmit bool, end func(leg) (int, netip.Addr)) {
 		for k, leg := range members {
 			s.ports[leg] = ports[k]
 		}
+	}
+}
+
+// cardsOf is end with the host's own address in the peer's place.
+func cardsOf(end func(leg) (int, netip.Addr), transmit bool) func(leg) (int, netip.Addr) {
+	return func(l leg) (int, netip.Addr) {
+		at, _ := end(l)
+		if transmit {
+			return at, l.lane.Src
+		}
+		return at, l.lane.Dst
 	}
 }
 

@@ -22,8 +22,8 @@ var bondFacts = [...]struct {
 	name  string
 	value func(netstate.Host, netstate.Link) string
 }{
-	{"mode", func(_ netstate.Host, l netstate.Link) string { return l.Bond.Mode.String() }},
-	{"transmit hash policy", func(_ netstate.Host, l netstate.Link) string { return l.Bond.HashPolicy.String() }},
+	{"mode", func(_ netstate.Host, l netstate.Link) string { return l.Bond.ModeWord() }},
+	{"transmit hash policy", func(_ netstate.Host, l netstate.Link) string { return policyOf(l) }},
 	{"MTU", func(_ netstate.Host, l netstate.Link) string { return mtu(l.MTU) }},
 	{"links", func(_ netstate.Host, l netstate.Link) string { return orUnknown(strings.Join(l.Bond.Ports, ", ")) }},
 	{"LACP rate", func(_ netstate.Host, l netstate.Link) string {
@@ -53,6 +53,14 @@ var bondFacts = [...]struct {
 		}
 		return orUnknown(speeds)
 	}},
+}
+
+// policyOf is a bond's transmit policy in its system's own words.
+func policyOf(bond netstate.Link) string {
+	if own := bond.Bond.Own; own != nil {
+		return orUnknown(own.Policy)
+	}
+	return bond.Bond.HashPolicy.String()
 }
 
 // bondSettings lists every bond of the hosts. A record without an end state
@@ -105,10 +113,10 @@ func hostWords(hosts []netstate.Host, host, link string) (line1, line2 string) {
 	}
 	if b, ok := bondOver(h, link); ok {
 		second := mtuWords(b.MTU)
-		if b.Bond.Mode.Hashes() {
-			second = joinWith(" · ", b.Bond.HashPolicy.String(), second)
+		if own := b.Bond.Own; b.Bond.Mode.Hashes() || own != nil && own.Policy != "" {
+			second = joinWith(" · ", policyOf(b), second)
 		}
-		return b.Name + " · " + b.Bond.Mode.String(), second
+		return b.Name + " · " + b.Bond.ModeWord(), second
 	}
 	if l, ok := h.Link(link); ok {
 		return "no bond", mtuWords(l.MTU)

@@ -14,10 +14,13 @@ func RemedyFor(s Spreader) string {
 	if n := len(s.Links()); n == 1 {
 		return "bring up or add a second link"
 	}
-	if s.Reach().Striped {
+	b, ok := BundleIn(s)
+	switch {
+	case s.Reach().Striped && ok:
 		return "none is needed: one address uses every link; for packets in order use 802.3ad or balance-xor with layer2+3 or layer3+4"
-	}
-	if b, ok := BundleIn(s); ok {
+	case s.Reach().Striped:
+		return "none is needed: one address uses every link; for packets in order use a mode that hashes"
+	case ok:
 		return b.remedy()
 	}
 	switch s := s.(type) {
@@ -31,6 +34,8 @@ func RemedyFor(s Spreader) string {
 			return "choose addresses of the side that receives, or chdev -l entX -a hash_mode=src_dst_port and choose source ports"
 		}
 		return "choose source ports (linerate steer pick), or chdev -l entX -a hash_mode=default for addresses"
+	case interface{ Remedy() string }:
+		return s.Remedy()
 	case Lagg:
 		switch {
 		case s.Proto == LaggFailover || s.Proto == LaggBroadcast:

@@ -49,14 +49,20 @@ func sharesOf(s Spreader, frames []flow.Frame, sport bool) shares {
 		if out.known = out.why == ""; out.known {
 			break
 		}
-		if l, ok := s.(Lagg); ok {
+		if l, ok := s.(reader); ok {
 			missing := out.why
-			if out.readings, out.why = l.readings(frames); out.why == "" {
+			if out.readings, out.why = l.Readings(frames); out.why == "" {
 				out.why = missing
 			}
 		}
 	}
 	return out
+}
+
+// reader tells how frames may share links in every reading of a rule that is not
+// wholly known.
+type reader interface {
+	Readings(frames []flow.Frame) (all [][]int, why string)
 }
 
 // BundleIn is the bundle that a spreader is.
@@ -105,7 +111,7 @@ func (b Bundle) readings(frames []flow.Frame) (all [][]int, why string) {
 		}
 		all = append(all, parts...)
 	}
-	return distinct(all), why
+	return Distinct(all), why
 }
 
 // anyMAC is one reading for each XOR of the last bytes of sender and next hop;
@@ -127,7 +133,7 @@ func (b Bundle) anyMAC(frames []flow.Frame) (all [][]int, why string) {
 		}
 		all = append(all, part...)
 	}
-	return distinct(all), ""
+	return Distinct(all), ""
 }
 
 // buckets is the reading of the modes that go by load: what shares a bucket
@@ -173,9 +179,9 @@ func (s shares) classes() int {
 	return s.links
 }
 
-// distinct renumbers each partition by first appearance and drops those that
+// Distinct renumbers each partition by first appearance and drops those that
 // are the same then.
-func distinct(parts [][]int) [][]int {
+func Distinct(parts [][]int) [][]int {
 	var out [][]int
 	for _, part := range parts {
 		number := map[int]int{}

@@ -3,7 +3,6 @@ package steer
 import (
 	"errors"
 	"fmt"
-	"strconv"
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/netstate"
@@ -60,11 +59,7 @@ type Placement struct {
 // switch's declared hash or a question on the command line: mode balance-xor
 // on a current little-endian kernel, ports named by their number.
 func Declared(policy netstate.HashPolicy, links int) Bundle {
-	b := Bundle{Mode: netstate.BalanceXOR, Policy: policy, PacketsPerSlave: 1}
-	for i := range links {
-		b.Ports = append(b.Ports, strconv.Itoa(i))
-	}
-	return b
+	return Bundle{Mode: netstate.BalanceXOR, Policy: policy, PacketsPerSlave: 1, Ports: Numbered(links)}
 }
 
 // BundleOf reads the bundle out of a host. The name may be that of a VLAN on

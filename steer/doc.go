@@ -14,7 +14,8 @@
 //	address*                    pairs of addresses, evenly
 //	erafit                      which kernel's hash explains what was seen
 //
-// Package subflow plans the subflows of one MPTCP connection, package recognise
+// Package system finds the spreader of a host that is not Linux, and has those of
+// ESXi and Windows. Package subflow plans the subflows of one MPTCP connection, package recognise
 // tells which rule explains what was seen of an unknown switch.
 //
 // The package must never learn how packets are sent or counted, and never what

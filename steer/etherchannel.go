@@ -79,7 +79,7 @@ type EtherChannel struct {
 	Adapters []string
 }
 
-var _ Spreader = EtherChannel{}
+var _ Grouper = EtherChannel{}
 
 // Links are the adapters.
 func (e EtherChannel) Links() []string { return e.Adapters }
@@ -135,6 +135,18 @@ func lastByte(f flow.Frame) (value uint32, why string) {
 		return 0, "the default hash mode takes the last byte of the destination's address, which is not given"
 	}
 	return uint32(f.DstMAC[5]), ""
+}
+
+// Groups says which frames share an adapter, as Bundle.Groups does.
+func (e EtherChannel) Groups(frames []flow.Frame) (groups []int, known bool, why string) {
+	if len(e.Adapters) == 1 || e.Mode == ChannelBackup {
+		return make([]int, len(frames)), len(e.Adapters) > 0, ""
+	}
+	all, why := placements(e, frames)
+	if why != "" {
+		return nil, false, why
+	}
+	return Distinct(all)[0], true, ""
 }
 
 // Reach returns the channel's reach for TCP and UDP.

@@ -108,7 +108,7 @@ type Lagg struct {
 	Key *uint32
 }
 
-var _ Spreader = Lagg{}
+var _ Grouper = Lagg{}
 
 // Links are the ports.
 func (l Lagg) Links() []string { return l.Ports }
@@ -207,7 +207,7 @@ func (l Lagg) Groups(frames []flow.Frame) (groups []int, known bool, why string)
 	if len(l.Ports) == 1 || l.Proto == LaggFailover || l.Proto == LaggBroadcast {
 		return make([]int, len(frames)), len(l.Ports) > 0, ""
 	}
-	all, why := l.readings(frames)
+	all, why := l.Readings(frames)
 	switch {
 	case why != "":
 		return nil, false, why
@@ -217,11 +217,11 @@ func (l Lagg) Groups(frames []flow.Frame) (groups []int, known bool, why string)
 	return all[0], true, ""
 }
 
-// readings lists how the frames may share ports: once for each value of the
+// Readings lists how the frames may share ports: once for each value of the
 // key's low bits. Multiplication and XOR carry nothing downwards, so modulo
 // 2^k the hash depends on the key's low k bits alone, and MAC addresses that
 // all frames have in common only turn one such key into another.
-func (l Lagg) readings(frames []flow.Frame) (all [][]int, why string) {
+func (l Lagg) Readings(frames []flow.Frame) (all [][]int, why string) {
 	n := len(l.Ports)
 	if l.Proto != LaggLACP && l.Proto != LaggLoadBalance {
 		return nil, l.Reach().Why
@@ -244,7 +244,7 @@ func (l Lagg) readings(frames []flow.Frame) (all [][]int, why string) {
 		}
 		all = append(all, part)
 	}
-	return distinct(all), ""
+	return Distinct(all), ""
 }
 
 // Reach returns the lagg's reach for TCP and UDP over IPv4.

@@ -108,7 +108,7 @@ func TestLaggGroupsHoldForEveryKey(t *testing.T) {
 			for i, f := range frames {
 				got[i] = keyed.Place(f).Index
 			}
-			if diff := cmp.Diff([][]int{groups}, distinct([][]int{got})); diff != "" {
+			if diff := cmp.Diff([][]int{groups}, Distinct([][]int{got})); diff != "" {
 				t.Fatalf("lagghash %s, %d ports, key %#x: groups differ (-claimed +computed):\n%s", l.Hash, n, key, diff)
 			}
 		}

@@ -17,7 +17,7 @@ func (s side) portRemedy(lanes int, v verdict) string {
 		return s.bundle.portRemedy(lanes, v)
 	}
 	switch on := s.spreader.(type) {
-	case EtherChannel, Lagg:
+	case EtherChannel, Lagg, interface{ Remedy() string }:
 		return RemedyFor(s.spreader)
 	case Remedied:
 		return on.Remedy()

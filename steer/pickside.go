@@ -60,7 +60,7 @@ func (req PickRequest) divides(s side, l Lagg) bool {
 	for i, lane := range req.Lanes {
 		frames[i] = req.frame(s, lane, req.FirstPort, req.Dports[0])
 	}
-	_, why := l.readings(frames)
+	_, why := l.Readings(frames)
 	return why == ""
 }
 

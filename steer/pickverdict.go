@@ -118,7 +118,7 @@ func (l Lagg) judge(v *verdict, frames []flow.Frame) {
 		v.shortfall(reach, frames[0].Proto)
 	}
 	v.relative = true
-	parts, _ := l.readings(frames)
+	parts, _ := l.Readings(frames)
 	for _, part := range parts {
 		counts := make([]int, len(l.Ports))
 		for _, link := range part {

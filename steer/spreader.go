@@ -1,6 +1,10 @@
 package steer
 
-import "github.com/linerate/linerate/flow"
+import (
+	"strconv"
+
+	"github.com/linerate/linerate/flow"
+)
 
 // Spreader is anything that sends each flow on one of several links by a rule
 // of its own: a bond, an ECMP route, another system's link aggregation, or a
@@ -17,7 +21,23 @@ type Spreader interface {
 // Remedied is a spreader that says itself what would let flows use its links evenly.
 type Remedied interface{ Remedy() string }
 
-var _ Spreader = Bundle{}
+// Grouper is a Spreader that says which frames share a link where it cannot say
+// which link: groups number the frames' links by first appearance.
+type Grouper interface {
+	Spreader
+	Groups(frames []flow.Frame) (groups []int, known bool, why string)
+}
+
+var _ Grouper = Bundle{}
+
+// Numbered are the names of n links that have none: their numbers.
+func Numbered(n int) []string {
+	names := make([]string, n)
+	for i := range names {
+		names[i] = strconv.Itoa(i)
+	}
+	return names
+}
 
 // Links are the usable ports.
 func (b Bundle) Links() []string { return b.Ports }

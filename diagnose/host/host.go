@@ -62,6 +62,7 @@ func Judge(h netstate.Host) []Finding {
 	for _, rule := range hostRules {
 		found = append(found, rule(h)...)
 	}
+	found = elsewhere(h, found)
 	worstFirst(found)
 	return found
 }

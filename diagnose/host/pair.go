@@ -5,11 +5,13 @@ import (
 	"maps"
 	"net/netip"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/linerate/linerate/diagnose"
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/internal/bondopt"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict"
 	"github.com/linerate/linerate/predict/routing"
@@ -105,11 +107,16 @@ func unlikeMTUs(f predict.Fabric, a, b string, lanes []flow.Lane) []unlike {
 				diagnose.Fact("MTU of "+near.Name+" on "+a, fmt.Sprint(near.MTU), "IFLA_MTU"),
 				diagnose.Fact("MTU of "+far.Name+" on "+b, fmt.Sprint(far.MTU), "IFLA_MTU"),
 			},
-			Remedy: fmt.Sprintf("on %s: ip link set %s mtu %d, after the switch's ports; or on %s: ip link set %s mtu %d", smallHost, u.other, u.large, u.largeHost, u.link, u.small),
+			Remedy: fmt.Sprintf("on %s: %s, after the switch's ports; or on %s: %s", smallHost, setMTU(f.Hosts[smallHost], u.other, u.large), u.largeHost, setMTU(f.Hosts[u.largeHost], u.link, u.small)),
 		}
 		found = append(found, u)
 	}
 	return found
+}
+
+// setMTU is how a host's link gets an MTU.
+func setMTU(h netstate.Host, link string, mtu int) string {
+	return onHost(h, record.MTU, fmt.Sprintf("ip link set %s mtu %d", link, mtu))
 }
 
 func oneSubnet(near, far netstate.Link, lane flow.Lane) bool {
@@ -183,6 +190,9 @@ func shortBuffers(f predict.Fabric, from, to string) (Finding, bool) {
 	l := p.Limits[0]
 	key := map[record.Cause]string{record.ReceiveWindow: "net.ipv4.tcp_rmem", record.SendBuffer: "net.ipv4.tcp_wmem"}[l.Cause]
 	link := linkRate(p)
+	if bondopt.Foreign(f.Hosts[l.Where].Kernel.OS) && key != "" {
+		key = strings.ReplaceAll(string(l.Cause), "-", " ")
+	}
 	if key == "" || l.Rate <= 0 || link <= l.Rate {
 		return Finding{}, false
 	}
@@ -192,7 +202,7 @@ func shortBuffers(f predict.Fabric, from, to string) (Finding, bool) {
 		Kind: BufferForBDP, Hosts: []string{from, to}, Severity: Warning,
 		What:     fmt.Sprintf("one stream from %s to %s gets no more than %s of the link's %s: %s of %s is too small for %.3g ms", from, to, l.Rate, link, key, l.Where, unit.Milliseconds(rtt)),
 		Evidence: []record.Evidence{diagnose.Fact(string(l.Cause), l.Why, sysctlFile(key)), diagnose.Fact("round trip", rtt.String(), "the fabric's path, or echoes")},
-		Remedy:   fmt.Sprintf("on %s: raise the last number of %s to %d, or use %d streams", l.Where, key, needed, int(float64(link)/float64(l.Rate))+1),
+		Remedy:   onHost(f.Hosts[l.Where], l.Cause, fmt.Sprintf("on %s: raise the last number of %s to %d, or use %d streams", l.Where, key, needed, int(float64(link)/float64(l.Rate))+1)),
 	}, true
 }
 

@@ -77,7 +77,7 @@ func (v *wayView) aggregator(h netstate.Host, bond netstate.Link, usable []strin
 		word = "are full"
 	}
 	return hypothesis{
-		cause: record.LACPDown, seen: true,
+		cause: record.LACPDown, at: h.Name, seen: true,
 		summary: fmt.Sprintf("%s of %s has %d of its %d ports %s: %s %s while %s may not carry anything.", bond.Name, h.Name, len(usable), len(bond.Bond.Ports), where, in, word, strings.Join(out, " and ")),
 		mended:  "With every port in",
 		evidence: append([]record.Evidence{{What: "ports in use of " + bond.Name + " on " + h.Name, Value: in,
@@ -105,7 +105,7 @@ func (v *wayView) idleStandby(side []linkLoad) (hypothesis, bool) {
 	}
 	host := side[0].host
 	return hypothesis{
-		cause: record.SingleLink, seen: true, sure: 0.95, evidence: v.loads(),
+		cause: record.SingleLink, at: host, seen: true, sure: 0.95, evidence: v.loads(),
 		summary: fmt.Sprintf("The one link in use runs at its line rate: %s of %s is active-backup, and %d more of its links only wait for that one to fail.", bond, host, idle),
 		remedy:  fmt.Sprintf("change the mode of %s on %s to one that uses every link (802.3ad, with the switch), if spare links are not what it is for", bond, host),
 	}, true

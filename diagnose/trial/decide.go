@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/diagnose"
+	"github.com/linerate/linerate/diagnose/remedy"
 	"github.com/linerate/linerate/predict"
 	"github.com/linerate/linerate/record"
 )
@@ -51,7 +52,9 @@ func Decide(f predict.Fabric, finding record.Finding, t record.Trial, probes []r
 	for _, o := range seen {
 		chances.weigh(o)
 	}
-	return chances.finding(finding, t, seen, again)
+	out := chances.finding(finding, t, seen, again)
+	out.Remedy = remedy.OfTrial(f.Hosts, t, out.Cause, out.Remedy)
+	return out
 }
 
 // chances are the causes that are possible, and how likely each is.
@@ -381,7 +384,7 @@ func inWords(cause record.Cause, old record.Finding, again []record.Finding) rec
 			return f
 		}
 	}
-	out := record.Finding{Cause: cause, Remedy: remedies[cause]}
+	out := record.Finding{Cause: cause, Remedy: remedy.Usual(cause)}
 	for _, f := range append(append([]record.Finding(nil), again...), old) {
 		for _, a := range f.Also {
 			if a.Cause == cause && out.Summary == "" {
@@ -395,8 +398,7 @@ func inWords(cause record.Cause, old record.Finding, again []record.Finding) rec
 	return out
 }
 
-// plainly says of a cause what is true wherever it binds, remedies what helps
-// there; for causes that were not judged before a probe named them.
+// plainly says of a cause what is true wherever it binds, for causes that were not judged before a probe named them.
 var plainly = map[record.Cause]string{
 	record.LineRate:        "The links in use are full.",
 	record.HashImbalance:   "The streams share links while others idle.",
@@ -414,25 +416,6 @@ var plainly = map[record.Cause]string{
 	record.AsymmetricRoute: "Traffic leaves by the wrong link.",
 	record.Pacing:          "The sender paces its streams.",
 	record.Application:     "The program sends, or reads, no faster.",
-}
-
-var remedies = map[record.Cause]string{
-	record.LineRate:        "faster links, or more of them",
-	record.HashImbalance:   "choose ports that spread (`linerate steer pick`), or use more streams",
-	record.SingleLink:      "a transmit hash that reads ports (layer3+4), or more addresses",
-	record.ReceiveWindow:   "raise the third value of net.ipv4.tcp_rmem on the receiver, or the application's SO_RCVBUF, or use more streams",
-	record.SendBuffer:      "raise the third value of net.ipv4.tcp_wmem on the sender, or the application's SO_SNDBUF, or use more streams",
-	record.Congestion:      "find where it drops: error counters of the links, a cable, optics, a switch's buffers; until then a congestion control that bears loss (bbr), or more streams",
-	record.Reordering:      "keep each stream on one way: no balance-rr, no per-packet balancing; or raise net.ipv4.tcp_reordering on the sender",
-	record.SenderCPU:       "more streams so that more cores share the work, larger frames, or a faster core",
-	record.ReceiverCPU:     "more streams so that more cores share the work, larger frames, receive queues on more cores",
-	record.CardSlot:        "put the card into a slot with more lanes",
-	record.Shaper:          "look for a rate limit on the way (a switch port, a router, the provider's contract): nothing on the two hosts passes it",
-	record.MTU:             "raise the MTU of every port on the way, or lower the hosts' to what passes",
-	record.LACPDown:        "look at the switch's side of the ports that are out (`linerate inspect`)",
-	record.AsymmetricRoute: "give each address a routing table of its own",
-	record.Pacing:          "raise the rate that the streams are paced at (SO_MAX_PACING_RATE, fq maxrate)",
-	record.Application:     "look at what the program waits for: its disk, its peer, one thread",
 }
 
 const stillUnknown = "measure with both hosts observed and the fabric declared (speeds, rates, round trip), and look at the switches' own counters"

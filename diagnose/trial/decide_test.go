@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/linerate/linerate/diagnose/remedy"
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/predict"
 	"github.com/linerate/linerate/record"
@@ -187,7 +188,7 @@ func TestTable(t *testing.T) {
 		}
 	}
 	for _, cause := range record.Causes() {
-		if cause != record.Unknown && (plainly[cause] == "" || remedies[cause] == "") {
+		if cause != record.Unknown && (plainly[cause] == "" || remedy.Usual(cause) == "") {
 			t.Errorf("%s has no words", cause)
 		}
 	}

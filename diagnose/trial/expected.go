@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/internal/bondopt"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict"
 	"github.com/linerate/linerate/predict/routing"
@@ -114,7 +115,9 @@ func withPolicy(f predict.Fabric, hosts ...string) predict.Fabric {
 		}
 		h = h.Clone()
 		for i := range h.Links {
-			if b := h.Links[i].Bond; b != nil && b.Mode.Hashes() {
+			if b := h.Links[i].Bond; b != nil && b.Own != nil {
+				b.Own = bondopt.ByPorts(h.Kernel.OS, b.Own)
+			} else if b != nil && b.Mode.Hashes() {
 				b.HashPolicy = netstate.Layer34
 			}
 		}

@@ -137,7 +137,7 @@ func least(links []linkLoad) float64 {
 func (v *wayView) imbalance(side, full, idle []linkLoad) hypothesis {
 	host := side[0].host
 	d := v.striped(host == v.from)
-	h := hypothesis{cause: record.HashImbalance, seen: true, sure: 0.9, mended: "With ports chosen for every link"}
+	h := hypothesis{cause: record.HashImbalance, at: host, seen: true, sure: 0.9, mended: "With ports chosen for every link"}
 	h.evidence = append(append(v.loads(), d.evidence...), v.placements()...)
 	n := len(v.lanes)
 	verb := "leave by"

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/linerate/linerate/diagnose/remedy"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -24,6 +25,7 @@ type hypothesis struct {
 	evidence     []record.Evidence
 	against      []record.Evidence
 	remedy       string
+	at           string // the host that the remedy is for; "" the cause tells
 	missing      []string
 	decide       record.Decision
 	nothingToWin bool // the rate is what there is
@@ -106,7 +108,7 @@ func onceEach(all []hypothesis) []hypothesis {
 func (v *wayView) finding(h hypothesis, others []hypothesis) record.Finding {
 	f := record.Finding{
 		Cause: h.cause, Confidence: h.sure, Summary: h.summary, Evidence: h.evidence, Against: h.against,
-		Remedy: h.remedy, Missing: append(slices.Clone(h.missing), v.missing()...), Decide: h.decide,
+		Remedy: remedy.On(v.fabric.Hosts, h.cause, v.from, v.to, h.at, h.remedy), Missing: append(slices.Clone(h.missing), v.missing()...), Decide: h.decide,
 	}
 	f.Also = v.alternatives(h, others)
 	v.notInForce(&f)

@@ -10,6 +10,7 @@ import (
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/steer"
+	"github.com/linerate/linerate/steer/system"
 )
 
 // striped is what deals flows out over one side's links: the sender's bond, or
@@ -58,11 +59,17 @@ func sends(h netstate.Host, bond *netstate.Link) striped {
 	if bond == nil {
 		return striped{}
 	}
+	name := bond.Name + " on " + h.Name
+	if own, ok := system.OnHost(h, bond.Name); ok {
+		return striped{
+			reach: own.Reach(), mend: steer.RemedyFor(own), mended: "With flows on every link",
+			evidence: []record.Evidence{{What: "mode and hash of " + name, Value: system.Policy(own), Source: "the host's declared network"}},
+		}
+	}
 	b, err := steer.BundleOf(h, bond.Name)
 	if err != nil {
 		return striped{}
 	}
-	name := bond.Name + " on " + h.Name
 	if !bond.Bond.Mode.Hashes() {
 		return ofMode(name, bond.Bond.Mode, b.Reach())
 	}
@@ -82,6 +89,10 @@ func receives(h netstate.Host, bond *netstate.Link) (striped, bool) {
 		return striped{}, false
 	}
 	name := bond.Name + " on " + h.Name
+	if own, ok := system.OnHost(h, bond.Name); ok {
+		arrival, why := system.Arrives(own)
+		return striped{reach: steer.Reach{Addresses: arrival == system.EachAddress, Why: why}, mend: system.ArrivalRemedy(own), mended: "With flows on every link"}, arrival != system.FarSide
+	}
 	switch bond.Bond.Mode {
 	case netstate.BalanceTLB:
 		return ofMode(name, bond.Bond.Mode, steer.Reach{Why: "balance-tlb receives on its active link only"}), true

@@ -4,12 +4,14 @@ package describe
 
 import (
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/fabric/yamldoc"
+	"github.com/linerate/linerate/internal/bondopt"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/unit"
 )
@@ -82,6 +84,10 @@ func describeHost(h netstate.Host, reach string, shared map[netip.Addr]bool, tak
 			n.Set("become", yamldoc.Text(become))
 		}
 	}
+	other := otherSystem(h)
+	if other != "" {
+		n.Set("system", yamldoc.Text(other))
+	}
 	for _, missing := range h.Missing {
 		n.Remark("not read: %s", missing)
 	}
@@ -100,13 +106,25 @@ func describeHost(h netstate.Host, reach string, shared map[netip.Addr]bool, tak
 	if h.Kernel.Release != "" {
 		n.Set("kernel", yamldoc.Quoted(h.Kernel.Release))
 	}
-	n.Set("sysctl", yamldoc.Filled(describeSysctls(h, d.restsOn, n)))
-	n.Pairs[len(n.Pairs)-1].Comment = profilesRemark
+	if other == "" {
+		n.Set("sysctl", yamldoc.Filled(describeSysctls(h, d.restsOn, n)))
+		n.Pairs[len(n.Pairs)-1].Comment = profilesRemark
+	}
 	n.Set("rate", rateText(h.Rate))
 	if c := h.Cloud; c != nil {
 		n.Set("cloud", describeCloud(*c))
 	}
 	return n
+}
+
+// otherSystem is a host's system, where that is not Linux, and its bonds are said in
+// its own words; "" else.
+func otherSystem(h netstate.Host) string {
+	system, foreign := bondopt.SystemOf(h.Kernel.OS)
+	if !foreign || slices.ContainsFunc(h.Links, func(l netstate.Link) bool { return l.Bond != nil && l.Bond.Own == nil }) {
+		return ""
+	}
+	return system.Name
 }
 
 // describeSysctls are the tunables that a prediction reads, and those that what

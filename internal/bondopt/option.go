@@ -20,6 +20,10 @@ const (
 	Primary = "primary"
 	Active  = "active_slave"
 	QueueID = "queue_id"
+	// Mode and HashPolicy are those that systems other than Linux have words of
+	// their own for.
+	Mode       = "mode"
+	HashPolicy = "xmit_hash_policy"
 )
 
 // Option is one option of a bond, or of a bond's port.

@@ -130,6 +130,9 @@ func (b *builder) bonds() {
 func (b *builder) options(d fabric.Bond, path []any) {
 	have, _ := b.want.Link(d.ID)
 	bond := copied(*have.Bond)
+	if d.Options.Own != nil {
+		return // another system's words, which are its writer's to set
+	}
 	for _, kernel := range d.Set {
 		where := b.optionPath(d.ID, kernel)
 		value := fabric.Option(d.Options, kernel)

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/internal/bondopt"
 	"github.com/linerate/linerate/render"
 	"github.com/linerate/linerate/render/counterpart"
 	"github.com/linerate/linerate/render/device"
@@ -165,15 +166,22 @@ func (w *writer) change(device string, there bool, attributes ...string) {
 	w.up = append(w.up, line)
 }
 
+// backupMode is an EtherChannel's that uses one adapter, which is made with a
+// backup adapter.
+const backupMode = "netif_backup"
+
 // channel makes an EtherChannel, or changes the one that has these adapters.
 func (w *writer) channel(d device.Device) bool {
 	ports := w.names.Of(counterpart.PortsInOrder(w.in, d, w.ledger))
 	attributes := []string{}
-	mode, known := echModes[d.Mode()]
+	system, _ := bondopt.SystemOf(bondopt.AIX)
+	own, known := system.Mode(d.Mode())
+	mode := own.Word
 	switch {
-	case known:
+	case known && mode != backupMode:
 		attributes = append(attributes, "adapter_names="+strings.Join(ports, ","), "mode="+mode)
-	case d.Mode() == "active-backup" && len(ports) == 2:
+	case known && len(ports) == 2:
+		mode = ""
 		attributes = append(attributes, "adapter_names="+ports[0], "backup_adapter="+ports[1])
 		ports = ports[:1]
 	default:
@@ -182,7 +190,8 @@ func (w *writer) channel(d device.Device) bool {
 	}
 	w.ledger.Say(d.ID, d.Options[0].Key, "interfaces")
 	o, said := d.Option("xmit_hash_policy")
-	switch hash, ok := echHashes[o.Value]; {
+	policy, ok := system.Policy(o.Value)
+	switch hash := policy.Word; {
 	case mode == "" || mode == "round_robin":
 	case !said:
 		attributes = append(attributes, "hash_mode=default")
@@ -192,7 +201,7 @@ func (w *writer) channel(d device.Device) bool {
 	default:
 		attributes = append(attributes, "hash_mode="+hash)
 		w.ledger.Say(d.ID, o.Key)
-		if hash == "default" {
+		if hash == "default" && !bondopt.Foreign(w.in.Host.System) {
 			w.ledger.Cannot(d.ID, o.Key, "hash_mode=default reads the destination's last byte alone: to one host all traffic takes one link; layer3+4 is src_dst_port")
 		}
 	}

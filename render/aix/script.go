@@ -89,11 +89,6 @@ unmake() { # an adapter that the script made, with its interface
 
 // AIX's words: EtherChannel attributes as lsattr(1) lists them, no(1)'s options.
 
-var (
-	echModes  = map[string]string{"802.3ad": "8023ad", "balance-xor": "standard", "balance-rr": "round_robin"}
-	echHashes = map[string]string{"layer2": "default", "layer2+3": "default", "layer3+4": "src_dst_port"}
-)
-
 // adapterName is an adapter's name: AIX counts them.
 var adapterName = regexp.MustCompile(`^ent[0-9]{1,4}$`)
 

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/linerate/linerate/internal/bondopt"
 	"github.com/linerate/linerate/render"
 	"github.com/linerate/linerate/render/device"
 	"github.com/linerate/linerate/render/ledger"
@@ -37,6 +38,9 @@ func Named(in render.Input, l *ledger.Ledger, pattern *regexp.Regexp, made func(
 		name := in.Host.Names[d.Handle()]
 		if name == "" {
 			name = in.Host.Names[d.ID]
+		}
+		if name == "" && d.Kind == device.Ethernet && bondopt.Foreign(in.Host.System) {
+			name = d.Name // the file speaks of that system's own devices
 		}
 		if name == "" && d.Kind != device.Ethernet {
 			name = made(d, numbers[d.Kind])

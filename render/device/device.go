@@ -11,6 +11,7 @@ import (
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/internal/bondopt"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/render"
 )
@@ -177,10 +178,11 @@ func masterOf(in render.Input, id string) (string, Kind) {
 }
 
 // BondOptions returns the options that the file sets, under netplan's name or the
-// kernel's, and always the mode, which is balance-rr when left out.
+// kernel's, and always the mode, which is balance-rr when left out; a host that is
+// not Linux has its own word.
 func BondOptions(in render.Input, b fabric.Bond) []Option {
 	beside := in.Host.Bonding[b.ID]
-	all := []Option{{"mode", b.Options.Mode.String(), "parameters.mode"}}
+	all := []Option{{"mode", fabric.Option(b.Options, bondopt.Mode), "parameters.mode"}}
 	if mode := beside["mode"]; mode != "" {
 		all[0] = Option{"mode", mode, "bonding.mode"}
 	}

@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"maps"
 	"net/netip"
+	"regexp"
 	"slices"
 	"sort"
 	"strconv"
 	"strings"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/internal/bondopt"
 	"github.com/linerate/linerate/render"
 	"github.com/linerate/linerate/render/counterpart"
 	"github.com/linerate/linerate/render/device"
@@ -34,7 +36,12 @@ type writer struct {
 func Write(in render.Input) (render.Output, error) {
 	var out render.Output
 	w := &writer{in: in, ledger: ledger.New(in, &out), routes: map[string][]string{}}
-	w.all, w.names = counterpart.Named(in, w.ledger, counterpart.DeviceName, madeName)
+	w.all, w.names = counterpart.Named(in, w.ledger, counterpart.DeviceName, func(d device.Device, n int) string {
+		if d.Kind == device.Bond && bondopt.Foreign(in.Host.System) && laggName.MatchString(d.Name) {
+			return d.Name
+		}
+		return madeName(d, n)
+	})
 	for _, d := range w.all {
 		w.device(d)
 	}
@@ -66,6 +73,9 @@ func Write(in render.Input) (render.Output, error) {
 	)
 	return out, nil
 }
+
+// laggName is what FreeBSD calls a lagg.
+var laggName = regexp.MustCompile(`^lagg[0-9]{1,4}$`)
 
 // madeName names what rc.conf makes.
 func madeName(d device.Device, n int) string {
@@ -152,9 +162,14 @@ func (w *writer) offloads(d device.Device) []string {
 	return args
 }
 
+// flowID is the option that takes the card's hash in place of lagghash.
+const flowID = "use_flowid"
+
 // lagg is a bond's part of its ifconfig line.
 func (w *writer) lagg(d device.Device) ([]string, bool) {
-	protocol, ok := laggProtocols[d.Mode()]
+	system, _ := bondopt.SystemOf(bondopt.FreeBSD)
+	mode, ok := system.Mode(d.Mode())
+	protocol := mode.Word
 	if !ok {
 		w.ledger.LeaveOut(d.ID, d.Options[0].Key, "lagg has no counterpart of mode "+d.Mode()+"; left out")
 		return nil, false
@@ -162,14 +177,18 @@ func (w *writer) lagg(d device.Device) ([]string, bool) {
 	w.ledger.Say(d.ID, d.Options[0].Key, "interfaces")
 	args := []string{"laggproto", protocol}
 	if o, ok := d.Option("xmit_hash_policy"); ok {
-		hash, known := laggHashes[o.Value]
-		if known {
-			args = append(args, "lagghash", hash)
+		hash, known := system.Policy(o.Value)
+		switch {
+		case known && hash.Word == flowID:
+			args = append(args, flowID)
 			w.ledger.Say(d.ID, o.Key)
-		} else {
+		case known:
+			args = append(args, "lagghash", hash.Word)
+			w.ledger.Say(d.ID, o.Key)
+		default:
 			w.ledger.Cannot(d.ID, o.Key, "lagg hashes l2, l3 and l4 only, not "+o.Value+": its default, all three, is used")
 		}
-	} else if protocol == "lacp" || protocol == "loadbalance" {
+	} else if !bondopt.Foreign(w.in.Host.System) && (protocol == "lacp" || protocol == "loadbalance") {
 		args = append(args, "lagghash", "l2") // the bonding driver's default
 	}
 	if o, ok := d.Option("lacp_rate"); ok && protocol == "lacp" {

@@ -7,14 +7,6 @@ import (
 	"github.com/linerate/linerate/render/counterpart"
 )
 
-// lagg's words (lagg(4), ifconfig(8)) for those of the bonding driver.
-var (
-	laggProtocols = map[string]string{
-		"802.3ad": "lacp", "active-backup": "failover", "balance-xor": "loadbalance", "balance-rr": "roundrobin", "broadcast": "broadcast",
-	}
-	laggHashes = map[string]string{"layer2": "l2", "layer2+3": "l2,l3", "layer3+4": "l3,l4"}
-)
-
 // offloadWords are ifconfig(8)'s words by ethtool's.
 var offloadWords = map[string]string{"lro": "lro", "tso": "tso", "rx": "rxcsum", "tx": "txcsum", "rxvlan": "vlanhwtag", "txvlan": "vlanhwtag"}
 

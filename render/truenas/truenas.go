@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/internal/bondopt"
 	"github.com/linerate/linerate/internal/plaintext"
 	"github.com/linerate/linerate/render"
 	"github.com/linerate/linerate/render/counterpart"
@@ -42,6 +43,9 @@ type writer struct {
 func Write(in render.Input) (render.Output, error) {
 	var out render.Output
 	for _, scale := range []bool{true, false} {
+		if scale && bondopt.Foreign(in.Host.System) {
+			continue // SCALE is Linux
+		}
 		one := render.Output{}
 		w := &writer{in: in, ledger: ledger.New(in, &one), scale: scale, general: map[string]any{}}
 		w.run()
@@ -212,7 +216,12 @@ func (w *writer) masterMTU(d device.Device) int {
 var lagProtocols = map[string]string{"802.3ad": "LACP", "active-backup": "FAILOVER", "balance-xor": "LOADBALANCE", "balance-rr": "ROUNDROBIN"}
 
 func (w *writer) aggregation(d device.Device, args map[string]any, show func(string, any)) bool {
-	protocol, ok := lagProtocols[d.Mode()]
+	mode := d.Mode()
+	if core, foreign := bondopt.SystemOf(w.in.Host.System); foreign {
+		word, _ := core.Mode(mode)
+		mode = word.Linux
+	}
+	protocol, ok := lagProtocols[mode]
 	if !ok || w.scale && protocol == "ROUNDROBIN" {
 		w.ledger.LeaveOut(d.ID, d.Options[0].Key, "it has no aggregation like mode "+d.Mode()+"; left out")
 		return false

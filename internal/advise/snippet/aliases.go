@@ -119,6 +119,35 @@ func (a Aliases) AIXNow() []string {
 	return a.aix("ifconfig %s alias %s netmask %s", "ifconfig %s inet6 %s/%d alias")
 }
 
+// ESXi are the esxcli commands that make a VMkernel adapter for each address,
+// which is how ESXi has several. The device is the port group.
+func (a Aliases) ESXi() []string {
+	var lines []string
+	for i, addr := range a.Addrs {
+		vmk := fmt.Sprintf("vmkN%d", i+1)
+		lines = append(lines, fmt.Sprintf("esxcli network ip interface add -i %s -p %s", vmk, a.Device))
+		if is6(addr) {
+			lines = append(lines, fmt.Sprintf("esxcli network ip interface ipv6 address add -i %s -I %s", vmk, a.prefix(addr)))
+			continue
+		}
+		lines = append(lines, fmt.Sprintf("esxcli network ip interface ipv4 set -i %s -t static -I %s -N %s", vmk, addr, mask(a.Bits)))
+	}
+	if len(lines) > 0 {
+		lines = append([]string{"# vmkN1 and so on stand for the next free names (vmk2, vmk3)"}, lines...)
+	}
+	return lines
+}
+
+// Windows are the PowerShell commands; a program takes none of the addresses as a
+// source unasked. The device is the interface's alias.
+func (a Aliases) Windows() []string {
+	var lines []string
+	for _, addr := range a.Addrs {
+		lines = append(lines, fmt.Sprintf("New-NetIPAddress -InterfaceAlias '%s' -IPAddress %s -PrefixLength %d -SkipAsSource $true", strings.ReplaceAll(a.Device, "'", "''"), addr, a.Bits))
+	}
+	return lines
+}
+
 // aix is a command for each address; each form takes the device, the address,
 // and its netmask or its prefix's length.
 func (a Aliases) aix(form4, form6 string) []string {

@@ -36,6 +36,10 @@ func TestAliasLines(t *testing.T) {
 			"# /etc/rc.conf, one line:\nifconfig_lagg0_7_aliases=\"$ifconfig_lagg0_7_aliases inet6 fd00::3/128\""},
 		{"aix", aliasesOn("en2", 20, "10.0.0.3").AIX(), "chdev -l en2 -a alias4=10.0.0.3,255.255.240.0"},
 		{"aix now", aliasesOn("en2", 24, "10.0.0.3").AIXNow(), "ifconfig en2 alias 10.0.0.3 netmask 255.255.255.0"},
+		{"esxi", aliasesOn("Storage", 24, "10.0.0.3").ESXi(), "# vmkN1 and so on stand for the next free names (vmk2, vmk3)\n" +
+			"esxcli network ip interface add -i vmkN1 -p Storage\nesxcli network ip interface ipv4 set -i vmkN1 -t static -I 10.0.0.3 -N 255.255.255.0"},
+		{"windows", aliasesOn("Team 1", 24, "10.0.0.3").Windows(), "New-NetIPAddress -InterfaceAlias 'Team 1' -IPAddress 10.0.0.3 -PrefixLength 24 -SkipAsSource $true"},
+		{"windows, IPv6", aliasesOn("Team", 64, "fd00::3").Windows(), "New-NetIPAddress -InterfaceAlias 'Team' -IPAddress fd00::3 -PrefixLength 64 -SkipAsSource $true"},
 		{"aix, IPv6", aliasesOn("en2", 64, "fd00::3").AIX(), "chdev -l en2 -a alias6=fd00::3,64"},
 	} {
 		if diff := cmp.Diff(c.want, strings.Join(c.got, "\n")); diff != "" {

@@ -131,3 +131,16 @@ func (m NFSMounts) Check() []string {
 func fstabWord(s string) string {
 	return strings.NewReplacer(`\`, `\134`, " ", `\040`, "\t", `\011`, "\n", `\012`).Replace(s)
 }
+
+// Datastores are the esxcli commands of an ESXi host: a datastore of NFS 3 for each
+// server address, which has a connection of its own. Their names begin with the
+// mount point's.
+func (m NFSMounts) Datastores() []string {
+	var lines []string
+	for _, n := range m.Mounts() {
+		host, share, _ := strings.Cut(n.Source, ":/")
+		lines = append(lines, fmt.Sprintf("esxcli storage nfs add -H %s -s %s -v %s",
+			plaintext.ShellWord(host), plaintext.ShellWord("/"+share), plaintext.ShellWord(path.Base(m.Point)+"-"+path.Base(n.Dir))))
+	}
+	return lines
+}

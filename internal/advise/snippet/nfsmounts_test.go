@@ -73,3 +73,11 @@ func TestNFSVersionWords(t *testing.T) {
 		t.Error("NFS version 4 was accepted, and could be 4.0 to 4.2")
 	}
 }
+
+func TestDatastores(t *testing.T) {
+	m := NFSMounts{Export: "/srv/vm", Point: "/mnt/vm", Servers: []netip.Addr{netip.MustParseAddr("10.0.0.2"), netip.MustParseAddr("10.0.0.3")}}
+	want := "esxcli storage nfs add -H 10.0.0.2 -s /srv/vm/lane0 -v vm-lane0\nesxcli storage nfs add -H 10.0.0.3 -s /srv/vm/lane1 -v vm-lane1"
+	if diff := cmp.Diff(want, strings.Join(m.Datastores(), "\n")); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/internal/bondopt"
 	"github.com/linerate/linerate/internal/cmd/console"
 	"github.com/linerate/linerate/internal/cmd/progress"
 	"github.com/linerate/linerate/internal/run/change"
@@ -68,7 +69,34 @@ func (f *changeFlags) config(ctx context.Context, con *console.Console, path str
 			return cfg, err
 		}
 	}
-	return cfg, nil
+	return cfg, otherSystems(con, file, f.hosts)
+}
+
+// otherSystems refuses a host that does not run Linux where it is named, or where the
+// file has no other; beside hosts that do, it is left out with a note.
+func otherSystems(con *console.Console, file fabric.Fabric, only []string) error {
+	var others []fabric.Host
+	linux := false
+	for _, h := range file.Hosts {
+		switch foreign := bondopt.Foreign(h.System); {
+		case foreign && slices.Contains(only, h.Name):
+			return console.OtherSystem(file, h)
+		case foreign && only == nil:
+			others = append(others, h)
+		default:
+			linux = linux || h.Reach != ""
+		}
+	}
+	if !linux && len(others) > 0 {
+		return console.OtherSystem(file, others[0])
+	}
+	for _, h := range others {
+		if !con.Quiet {
+			note := fmt.Sprintf("host %s runs %s and is left out, for linerate changes Linux hosts only; %s", h.Name, h.System, console.NotChanged(file, h))
+			fmt.Fprint(con.Stderr, console.Wrapped("note: ", note, con.Width()))
+		}
+	}
+	return nil
 }
 
 // NewPlan is `linerate plan`.

@@ -12,6 +12,7 @@ import (
 	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/agent/fleet"
+	"github.com/linerate/linerate/internal/bondopt"
 	"github.com/linerate/linerate/internal/cmd/console"
 	"github.com/linerate/linerate/plan"
 )
@@ -114,7 +115,7 @@ func (p journalPlace) hosts(con *console.Console) (names, reaches []string, err 
 		}
 	}
 	for _, h := range p.fabric.Hosts {
-		if h.Reach != "" && (only == nil || slices.Contains(only, h.Name)) {
+		if h.Reach != "" && !bondopt.Foreign(h.System) && (only == nil || slices.Contains(only, h.Name)) {
 			names, reaches = append(names, h.Name), append(reaches, h.Reach)
 		}
 	}

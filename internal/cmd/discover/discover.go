@@ -122,7 +122,7 @@ func fromTexts(ctx context.Context, con *console.Console, files []string, whose 
 	}
 	for _, h := range hosts {
 		for _, l := range h.Links {
-			if l.Bond != nil && (l.Bond.Mode.IsZero() || l.Bond.Unread("miimon")) && !con.Quiet {
+			if l.Bond != nil && l.Bond.Own == nil && (l.Bond.Mode.IsZero() || l.Bond.Unread("miimon")) && !con.Quiet {
 				fmt.Fprint(con.Stderr, console.Wrapped("warning: ", fmt.Sprintf("not all of %s of %s was read (its comments say what): write its mode and mii-monitor-interval into the file before you render or apply it, or they are netplan's defaults", l.Name, h.Name), con.Width()))
 			}
 		}

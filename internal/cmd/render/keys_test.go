@@ -229,7 +229,7 @@ var asksNothing = map[string][]string{
 	"vlan":          {"renderer", "link", "addresses", "routes", "routing-policy", "gateway4", "gateway6"},
 	"bridge":        {"renderer", "interfaces", "routes", "routing-policy", "gateway4", "gateway6"},
 	"rule":          {"from"},
-	"host":          {"network", "reach", "become", "use", "leased", "hardware", "kernel", "rate", "cloud", "names", "bonding", "links", "profiles", "roles"},
+	"host":          {"system", "network", "reach", "become", "use", "leased", "hardware", "kernel", "rate", "cloud", "names", "bonding", "links", "profiles", "roles"},
 	"link_settings": {"offloads", "rings", "channels", "coalesce"},
 	"match":         {},
 }

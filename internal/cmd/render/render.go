@@ -14,6 +14,7 @@ import (
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/internal/advise/profile"
+	"github.com/linerate/linerate/internal/bondopt"
 	"github.com/linerate/linerate/internal/cmd/console"
 	"github.com/linerate/linerate/internal/wanted"
 	"github.com/linerate/linerate/render"
@@ -141,6 +142,9 @@ func renderFile(ctx context.Context, con *console.Console, file fabric.Fabric, f
 	if err != nil {
 		return err
 	}
+	if err := readsFormat(file, host, render.Format(f.to)); err != nil {
+		return err
+	}
 	in, left, err := InputOf(file, host)
 	var unread []render.Unread
 	if found != nil {
@@ -191,6 +195,15 @@ func renderFile(ctx context.Context, con *console.Console, file fabric.Fabric, f
 	}
 	for _, file := range out.Files {
 		fmt.Fprintf(con.Stdout, "%s\n", Below(f.out, file.Path))
+	}
+	return nil
+}
+
+// readsFormat refuses a format that the host's system does not read.
+func readsFormat(file fabric.Fabric, host string, format render.Format) error {
+	h, _ := file.Host(host)
+	if own := console.RenderedTo(h.System); bondopt.Foreign(h.System) && !slices.Contains(own, format) {
+		return console.BadUsage(fmt.Sprintf("render: host %s runs %s, which does not read %s", host, h.System, format), console.NotChanged(file, h))
 	}
 	return nil
 }

@@ -102,7 +102,7 @@ func (a *addressFlags) add(c *cobra.Command) {
 	console.WordVar(c, &a.proto, "proto", flow.TCP.String(), "tcp, udp or a protocol number")
 	console.WordVar(c, &a.farPolicy, "far-policy", "", "transmit hash policy towards the far host's links")
 	c.Flags().IntVar(&a.farLinks, "far-links", 0, "number of links to the far host")
-	console.WordVar(c, &a.backSystem, "back-system", systemLinux, "system of the far host: linux, aix or freebsd")
+	console.WordVar(c, &a.backSystem, "back-system", systemLinux, "system of the far host: "+systemList())
 	console.WordVar(c, &a.backPolicy, "back-policy", "", "policy by which the far host sends its answers")
 	c.Flags().IntVar(&a.backLinks, "back-links", 0, "number of links that the far host sends its answers on")
 	c.Flags().StringSliceVar(&a.check, "check", nil, "count the established connections to these server addresses (to --dport)")

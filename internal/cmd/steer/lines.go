@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/linerate/linerate/internal/advise/snippet"
+	"github.com/linerate/linerate/internal/bondopt"
 	"github.com/linerate/linerate/internal/cmd/console"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/steer"
@@ -26,12 +27,12 @@ type lineFlags struct {
 }
 
 // lineFormats are the words of --format, in the order of printing.
-var lineFormats = [...]string{"ip", "netplan", "freebsd", "aix"}
+var lineFormats = [...]string{"ip", "netplan", bondopt.FreeBSD, bondopt.AIX, bondopt.ESXi, bondopt.Windows}
 
 func (l *lineFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&l.dev, "dev", "", "interface that gets the addresses (default: the host's with --src, else DEV)")
 	c.Flags().StringVar(&l.farDev, "far-dev", "", "the far host's interface, where it is another (default: --dev)")
-	c.Flags().StringSliceVar(&l.formats, "format", nil, "lines to print: ip, netplan, freebsd, aix or all\n(default: ip,netplan, or those of --system and --back-system)")
+	c.Flags().StringSliceVar(&l.formats, "format", nil, "lines to print: ip, netplan, freebsd, aix, esxi, windows or all\n(default: ip,netplan, or those of --system and --back-system)")
 	c.Flags().StringVar(&l.nfs, "nfs", "", "path that the far host exports by NFS: print the mounts too")
 	c.Flags().StringVar(&l.mountPoint, "mount-point", "", "directory for the mount points (default: /mnt and the export's name)")
 	c.Flags().StringVar(&l.nfsVersion, "nfs-version", snippet.NFS42.String(), "4.2, 4.1, 4.0 or 3")
@@ -62,7 +63,7 @@ func (l *lineFlags) commands(req steer.AddressRequest, picked steer.Addresses, h
 		out = append(out, section{"near", "source", "on the near host: which source address goes with which destination, for programs that bind none", snippet.SourceRoutes(picked.Lanes, near.name)})
 	}
 	if l.nfs != "" {
-		out = append(out, l.mounts(picked)...)
+		out = append(out, l.mounts(picked, system)...)
 	}
 	return out
 }
@@ -162,7 +163,7 @@ func (l *lineFlags) chosen(system string) []string {
 		return lineFormats[:]
 	case len(l.formats) > 0:
 		return l.formats
-	case system == systemAIX, system == systemFreeBSD:
+	case bondopt.Foreign(system):
 		return []string{system}
 	}
 	return []string{"ip", "netplan"}
@@ -183,9 +184,13 @@ func (l *lineFlags) aliasLines(side string, a snippet.Aliases, formats []string)
 			out = append(out, section{side, f, on + ", until it reboots", a.IP()})
 		case "netplan":
 			out = append(out, section{side, f, on + ", to stay: /etc/netplan/60-lanes.yaml, mode 0600", a.Netplan()})
-		case "freebsd":
+		case bondopt.ESXi:
+			out = append(out, section{side, f, on + ", ESXi, at once and to stay", a.ESXi()})
+		case bondopt.Windows:
+			out = append(out, section{side, f, on + ", PowerShell, at once and to stay", a.Windows()})
+		case bondopt.FreeBSD:
 			out = append(out, section{side, f, on + ", FreeBSD", a.FreeBSD()})
-		case "aix":
+		case bondopt.AIX:
 			out = append(out, section{side, f, on + ", AIX, at once and to stay", a.AIX()},
 				section{side, "aix_now", on + ", AIX, or until it reboots", a.AIXNow()})
 		}
@@ -194,12 +199,18 @@ func (l *lineFlags) aliasLines(side string, a snippet.Aliases, formats []string)
 }
 
 // mounts are the lines of the NFS client and server.
-func (l *lineFlags) mounts(picked steer.Addresses) []section {
+func (l *lineFlags) mounts(picked steer.Addresses, client string) []section {
 	point := l.mountPoint
 	if point == "" {
 		point = path.Join("/mnt", path.Base(l.nfs))
 	}
 	m := snippet.NFSMounts{Export: l.nfs, Point: point, Servers: servers(picked.Lanes), Version: l.nfsVersionDecoded}
+	if client == bondopt.ESXi {
+		return []section{
+			{"server", "prepare", "on the server: a directory for each datastore", m.Prepare()},
+			{"client", "mount", "on the ESXi host: a datastore for each server address", m.Datastores()},
+		}
+	}
 	return []section{
 		{"server", "prepare", "on the server: a directory for each mount", m.Prepare()},
 		{"client", "mount", "on the client", m.Commands()},

@@ -92,7 +92,7 @@ func (p *pickFlags) add(c *cobra.Command, flows *flowFlags) {
 	p.avoid.add(c)
 	console.WordVar(c, &p.farPolicy, "far-policy", "", "transmit hash policy of the switch towards the receiver's links")
 	c.Flags().IntVar(&p.farLinks, "far-links", 0, "number of links to the receiver")
-	console.WordVar(c, &p.backSystem, "back-system", systemLinux, "system of the receiver: linux, aix or freebsd")
+	console.WordVar(c, &p.backSystem, "back-system", systemLinux, "system of the receiver: "+systemList())
 	console.WordVar(c, &p.backPolicy, "back-policy", "", "policy by which the receiver sends back")
 	c.Flags().IntVar(&p.backLinks, "back-links", 0, "number of links that the receiver sends back on")
 	console.WordVar(c, &p.backFarPolicy, "back-far-policy", "", "transmit hash policy of the switch towards the sender's links")

@@ -8,23 +8,22 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/internal/bondopt"
 	"github.com/linerate/linerate/internal/cmd/console"
+	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/steer"
 	"github.com/linerate/linerate/steer/ovs"
+	"github.com/linerate/linerate/steer/system"
 	"github.com/linerate/linerate/steer/team"
 )
 
-// Systems whose link aggregation has rules of its own.
+// Systems that --system takes beside those of a fabric's hosts: on Linux teamd or Open
+// vSwitch makes the bundle.
 const (
-	systemLinux   = "linux"
-	systemAIX     = "aix"
-	systemFreeBSD = "freebsd"
-	systemTeam    = "team" // Linux, where teamd makes the bundle
-	systemOVS     = "ovs"
+	systemLinux = bondopt.Linux
+	systemTeam  = "team"
+	systemOVS   = "ovs"
 )
-
-// systems is the one table of system words.
-var systems = [...]string{systemLinux, systemAIX, systemFreeBSD, systemTeam, systemOVS}
 
 // systemFlags say whose words --policy speaks.
 type systemFlags struct {
@@ -33,13 +32,26 @@ type systemFlags struct {
 }
 
 func (s *systemFlags) add(c *cobra.Command) {
-	console.WordVar(c, &s.system, "system", systemLinux, "system that sends: linux, aix, freebsd, team (teamd on Linux) or ovs (Open\nvSwitch); --policy then takes its words:\n"+
-		"aix default, src_port, dst_port, src_dst_port, round_robin, netif_backup;\n"+
+	console.WordVar(c, &s.system, "system", systemLinux, "system that sends: "+systemList()+";\n--policy then takes its words:\n"+
+		"esxi portid, mac, iphash, explicit, loadbased, or the fields of a LACP group\nsuch as srcDestIp;\n"+
+		"windows Dynamic, HyperVPort, TransportPorts, IPAddresses, MacAddresses;\n"+
 		"freebsd lacp, loadbalance, failover, roundrobin, broadcast, use_flowid,\nor the layers of lagghash such as l3,l4;\n"+
-		"team a tx_hash such as eth,ipv4,ipv6, or another runner's name;\novs balance-slb, balance-tcp, active-backup")
+		"aix default, src_port, dst_port, src_dst_port, round_robin, netif_backup;\n"+
+		"team (teamd) a tx_hash such as eth,ipv4,ipv6, or another runner's name;\novs (Open vSwitch) balance-slb, balance-tcp, active-backup")
 }
 
-// foreign reports a system other than Linux, whose links and policy come from
+// systemNames are the words of --system.
+func systemNames() []string {
+	return append(slices.Clone(bondopt.SystemNames()), systemTeam, systemOVS)
+}
+
+// systemList is "linux, esxi, windows, freebsd, aix, team or ovs".
+func systemList() string {
+	all := systemNames()
+	return strings.Join(all[:len(all)-1], ", ") + " or " + all[len(all)-1]
+}
+
+// external reports a system other than Linux, whose links and policy come from
 // flags alone.
 func (s *systemFlags) external(bundle *bundleFlags) (bool, error) {
 	if err := knownSystem("--system", s.system); err != nil {
@@ -52,9 +64,10 @@ func (s *systemFlags) external(bundle *bundleFlags) (bool, error) {
 }
 
 func knownSystem(flag, word string) error {
-	if !slices.Contains(systems[:], word) {
-		all := "the systems are " + strings.Join(systems[:], ", ")
-		return console.BadUsage(flag+": unknown system "+word, console.OrMeant(word, systems[:], "", all))
+	systems := systemNames()
+	if !slices.Contains(systems, word) {
+		all := "the systems are " + strings.Join(systems, ", ")
+		return console.BadUsage(flag+": unknown system "+word, console.OrMeant(word, systems, "", all))
 	}
 	return nil
 }
@@ -62,20 +75,18 @@ func knownSystem(flag, word string) error {
 // aggregation is the spreader of n links that a policy in a system's words
 // describes; flag is what the policy's flag begins with, such as "--" or
 // "--back-".
-func aggregation(flag, system, policy string, links int) (steer.Spreader, error) {
+func aggregation(flag, name, policy string, links int) (steer.Spreader, error) {
 	if links < 1 || links > mostLinks {
 		return nil, console.BadUsage(fmt.Sprintf("%slinks: want 1 to %d, not %d", flag, mostLinks, links), "say how many links work, such as "+flag+"links 2")
 	}
-	names := steer.Declared(0, links).Ports
-	switch system {
-	case systemAIX:
-		return etherChannel(flag, policy, names)
-	case systemFreeBSD:
-		return lagg(flag, policy, names)
+	switch name {
 	case systemTeam:
-		return teamOf(flag, policy, names)
+		return teamOf(flag, policy, steer.Numbered(links))
 	case systemOVS:
-		return ovsBond(flag, policy, names)
+		return ovsBond(flag, policy, steer.Numbered(links))
+	}
+	if own, foreign := bondopt.SystemOf(name); foreign {
+		return ownAggregation(flag, own, policy, links)
 	}
 	p, err := parsePolicy(flag+"policy", policy)
 	if err != nil {
@@ -87,46 +98,49 @@ func aggregation(flag, system, policy string, links int) (steer.Spreader, error)
 	return steer.Declared(*p, links), nil
 }
 
-func etherChannel(flag, policy string, names []string) (steer.Spreader, error) {
-	e := steer.EtherChannel{Mode: steer.Channel8023ad, Adapters: names}
-	if policy == steer.ChannelRoundRobin.String() || policy == steer.ChannelBackup.String() {
-		return e, e.Mode.UnmarshalText([]byte(policy))
+// hashing are the modes in which a system's policies count, the one that a policy
+// alone stands for.
+var hashing = map[string]string{bondopt.ESXi: "lacp", bondopt.Windows: "SwitchIndependent", bondopt.FreeBSD: "lacp", bondopt.AIX: "8023ad"}
+
+// ownAggregation is aggregation of a system that is not Linux. A word alone is a
+// policy or a mode.
+func ownAggregation(flag string, on bondopt.System, word string, links int) (steer.Spreader, error) {
+	rule := netstate.OwnRule{Mode: hashing[on.Name]}
+	words := bondopt.OwnWords(on.Policies)
+	mode, isMode := on.Mode(word)
+	isMode = isMode && on.Name != bondopt.Windows // its modes say nothing of what is sent
+	policy, isPolicy := on.Policy(word)
+	if linuxWord(word) && mode.Word != word {
+		isMode, isPolicy = false, false // a fabric takes Linux's words too; here they would say the wrong thing
 	}
-	if policy == "" {
-		return e, nil
-	}
-	if err := e.Hash.UnmarshalText([]byte(policy)); err != nil {
-		words := []string{steer.ChannelRoundRobin.String(), steer.ChannelBackup.String()}
-		for _, h := range steer.ChannelHashes() {
-			words = append(words, h.String())
+	switch {
+	case isMode:
+		rule.Mode = mode.Word
+	case isPolicy:
+		rule.Policy = policy.Word
+	case word == "" && !on.NoDefault:
+		if on.Name == bondopt.ESXi {
+			rule.Mode = on.Modes[0].Word
+		}
+	default:
+		if on.Name != bondopt.Windows {
+			words = append(words, bondopt.OwnWords(on.Modes)...)
 		}
 		slices.Sort(words)
-		return nil, console.BadUsage(flag+"policy: unknown policy "+policy, "those of AIX are "+strings.Join(words, ", "))
+		what := "unknown policy " + word
+		if word == "" {
+			what = "none given"
+		}
+		return nil, console.BadUsage(flag+"policy: "+what, "those of "+on.Name+" are "+strings.Join(words, ", "))
 	}
-	return e, nil
+	return system.Of(on.Name, rule, steer.Numbered(links))
 }
 
-// flowIDWord is the lagg option that replaces the hash.
-const flowIDWord = "use_flowid"
-
-func lagg(flag, policy string, names []string) (steer.Spreader, error) {
-	l := steer.Lagg{Proto: steer.LaggLACP, Ports: names}
-	switch {
-	case policy == "":
-		return l, nil
-	case policy == flowIDWord:
-		l.UseFlowID = true
-		return l, nil
-	case l.Hash.UnmarshalText([]byte(policy)) == nil:
-		return l, nil
-	case l.Proto.UnmarshalText([]byte(policy)) == nil:
-		return l, nil
-	}
-	words := []string{flowIDWord}
-	for _, p := range steer.LaggProtos() {
-		words = append(words, p.String())
-	}
-	return nil, console.BadUsage(flag+"policy: unknown policy "+policy, "those of FreeBSD are "+strings.Join(words, ", ")+", or layers such as l3,l4")
+// linuxWord reports a mode or policy of the bonding driver.
+func linuxWord(word string) bool {
+	var mode netstate.BondMode
+	var policy netstate.HashPolicy
+	return mode.UnmarshalText([]byte(word)) == nil || policy.UnmarshalText([]byte(word)) == nil
 }
 
 // teamOf is the team of a tx_hash, or of a runner; without either as teamd hashes by
@@ -166,9 +180,13 @@ func (s *systemFlags) show(con *console.Console, bundle *bundleFlags, read *ovs.
 	if err := printFlows(con, aggregationText(on), on.Links(), shown); err != nil {
 		return err
 	}
-	if l, ok := on.(steer.Lagg); ok {
+	if l, ok := on.(steer.Grouper); ok && slices.ContainsFunc(shown.Flows, func(f steer.ShownFlow) bool { return !f.Known }) {
 		if groups, known, _ := l.Groups(frames); known && len(frames) > 1 {
-			fmt.Fprint(con.Stdout, console.Wrapped("note: ", "whatever the key: "+groupsText(groups), con.Width()))
+			key := ""
+			if _, keyed := on.(steer.Lagg); keyed {
+				key = "whatever the key: "
+			}
+			fmt.Fprint(con.Stdout, console.Wrapped("note: ", key+groupsText(groups), con.Width()))
 		}
 	}
 	return nil
@@ -198,19 +216,6 @@ func groupLetters(g int) string {
 // aggregationPolicy is the policy's word in a document.
 func aggregationPolicy(s steer.Spreader) string {
 	switch s := s.(type) {
-	case steer.EtherChannel:
-		if s.Mode == steer.ChannelRoundRobin || s.Mode == steer.ChannelBackup {
-			return s.Mode.String()
-		}
-		return s.Hash.String()
-	case steer.Lagg:
-		if s.UseFlowID {
-			return flowIDWord
-		}
-		if s.Proto == steer.LaggLACP || s.Proto == steer.LaggLoadBalance {
-			return s.Proto.String() + " " + s.Hash.String()
-		}
-		return s.Proto.String()
 	case team.Team:
 		if s.Runner.Hashes() {
 			return s.Hash.String()
@@ -221,20 +226,12 @@ func aggregationPolicy(s steer.Spreader) string {
 	case steer.Bundle:
 		return s.Policy.String()
 	}
-	return ""
+	return system.Policy(s)
 }
 
 // aggregationText names a spreader of another system for people.
 func aggregationText(s steer.Spreader) string {
 	switch s := s.(type) {
-	case steer.EtherChannel:
-		return fmt.Sprintf("AIX EtherChannel, mode %s, hash mode %s, over %d adapters", s.Mode, s.Hash, len(s.Adapters))
-	case steer.Lagg:
-		hash := "lagghash " + s.Hash.String()
-		if s.UseFlowID {
-			hash = flowIDWord
-		}
-		return fmt.Sprintf("FreeBSD lagg, laggproto %s, %s, over %d ports", s.Proto, hash, len(s.Ports))
 	case team.Team:
 		if s.Runner.Hashes() {
 			return fmt.Sprintf("team, tx_hash %s, over %d ports, in the order in which they came up", s.Hash, len(s.Ports))
@@ -248,6 +245,9 @@ func aggregationText(s steer.Spreader) string {
 		return "as the host's kernel routes them, by " + strings.Join(s.Links(), ", ")
 	case steer.Bundle:
 		return s.Summary()
+	}
+	if text := system.Text(s); text != "" {
+		return text
 	}
 	return fmt.Sprintf("%d links", len(s.Links()))
 }

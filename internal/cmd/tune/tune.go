@@ -12,6 +12,7 @@ import (
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/advise/tune"
+	"github.com/linerate/linerate/internal/bondopt"
 	"github.com/linerate/linerate/internal/cmd/console"
 	"github.com/linerate/linerate/internal/cmd/measure"
 	"github.com/linerate/linerate/internal/cmd/progress"
@@ -198,7 +199,11 @@ func (t *tuneRun) choose() error {
 		t.options.Path = chosen
 	}
 	for _, name := range []string{t.options.Path.From, t.options.Path.To} {
-		if h, _ := f.Host(name); h.Reach == "" {
+		h, _ := f.Host(name)
+		if bondopt.Foreign(h.System) {
+			return console.OtherSystem(f, h)
+		}
+		if h.Reach == "" {
 			return console.BadUsage(fmt.Sprintf("%s: host %s: the file does not say how to reach it", f.File, name), "add hosts."+name+".reach: ssh://root@HOST (or local:, netns:NAME)")
 		}
 	}

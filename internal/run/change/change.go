@@ -19,6 +19,7 @@ import (
 	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/agent/fleet"
+	"github.com/linerate/linerate/internal/bondopt"
 	"github.com/linerate/linerate/internal/wanted"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/plan"
@@ -94,6 +95,9 @@ type Change struct {
 // ErrNoHosts is the error for a file of which no host can be reached.
 var ErrNoHosts = errors.New("no host of the file says how to reach it")
 
+// ErrSystem is the error for a host that does not run Linux.
+var ErrSystem = errors.New("only hosts that run Linux are changed")
+
 // Open reaches and observes the hosts, and plans what is to change: nothing is
 // touched. The error joins every problem of every host: what the file wants
 // and the host cannot have (plan.RuleError), a link that another program
@@ -145,13 +149,15 @@ func (c *Change) choose() error {
 		switch {
 		case !known:
 			return fmt.Errorf("find host %q in %s: no such host", name, c.cfg.Fabric.File)
+		case bondopt.Foreign(h.System):
+			return fmt.Errorf("change %s: %w: it runs %s", name, ErrSystem, h.System)
 		case h.Reach == "":
 			return fmt.Errorf("change %s: %w (hosts.%s.reach)", name, ErrNoHosts, name)
 		}
 	}
 	var here []string
 	for _, h := range c.cfg.Fabric.Hosts {
-		if h.Reach == "" {
+		if h.Reach == "" || bondopt.Foreign(h.System) {
 			continue
 		}
 		c.reach[h.Name] = h.Reach

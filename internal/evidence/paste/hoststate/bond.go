@@ -14,6 +14,10 @@ import (
 // not stand in NotRead.
 func bond(h *piece.Host, name string) netstate.Bond {
 	b := netstate.UnreadBond()
+	if own, mode, ok := ownRule(h, name); ok {
+		b.Own, b.Mode, b.Ports = &own, mode, portsOf(h, name)
+		return b
+	}
 	for _, o := range bondopt.Options() {
 		text := fact(h, name, o.Name)
 		if strings.EqualFold(text, bondopt.None) && o.Words == nil {
@@ -58,7 +62,8 @@ func portsOf(h *piece.Host, bond string) []string {
 func isBond(h *piece.Host, name string) bool {
 	kind := fact(h, name, "kind")
 	if kind != "" {
-		return kind == "bond"
+		_, _, own := ownRule(h, name)
+		return kind == "bond" || own
 	}
 	if len(h.Ports[name]) > 0 || hasFlag(h, name, "MASTER") {
 		return true

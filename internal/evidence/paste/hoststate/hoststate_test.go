@@ -11,6 +11,7 @@ import (
 
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/fabric/describe"
+	"github.com/linerate/linerate/internal/bondopt"
 	"github.com/linerate/linerate/internal/evidence/paste"
 	"github.com/linerate/linerate/internal/evidence/paste/hoststate"
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
@@ -145,7 +146,7 @@ func TestHosts(t *testing.T) {
 func TestFabrics(t *testing.T) {
 	files, _ := filepath.Glob("../../../../diagnose/pasted/testdata/*.txt")
 	more, _ := filepath.Glob("../../../../../shared/field/paste/*.txt")
-	bonds := 0
+	bonds, systems := 0, map[string]int{}
 	for _, file := range append(files, more...) {
 		text, err := os.ReadFile(file)
 		if err != nil {
@@ -167,7 +168,7 @@ func TestFabrics(t *testing.T) {
 				continue
 			}
 			for _, l := range h.Links {
-				if l.Bond == nil || l.Bond.Mode.IsZero() || len(l.Bond.Ports) == 0 {
+				if l.Bond == nil || l.Bond.Mode.IsZero() && l.Bond.Own == nil || len(l.Bond.Ports) == 0 {
 					continue
 				}
 				a, ok := again.Link(l.Name)
@@ -178,6 +179,12 @@ func TestFabrics(t *testing.T) {
 				if a.Bond.Mode != l.Bond.Mode {
 					t.Errorf("%s: %s of %s is %s, read %s", filepath.Base(file), l.Name, h.Name, a.Bond.Mode, l.Bond.Mode)
 				}
+				if diff := cmp.Diff(l.Bond.Own, a.Bond.Own); diff != "" {
+					t.Errorf("%s: own words of %s (-read +written):\n%s", filepath.Base(file), l.Name, diff)
+				}
+				if l.Bond.Own != nil {
+					systems[h.Kernel.OS]++
+				}
 				if diff := cmp.Diff(l.Bond.Ports, a.Bond.Ports); diff != "" {
 					t.Errorf("%s: ports of %s (-read +written):\n%s", filepath.Base(file), l.Name, diff)
 				}
@@ -186,6 +193,11 @@ func TestFabrics(t *testing.T) {
 	}
 	if len(files) < 50 || bonds < 20 {
 		t.Errorf("%d texts, %d bonds", len(files), bonds)
+	}
+	for _, s := range bondopt.Systems() {
+		if systems[s.Name] == 0 {
+			t.Errorf("no bond of %s was read", s.Name)
+		}
 	}
 }
 

@@ -1,0 +1,96 @@
+// Package remedy has what helps against a cause: what is true of every host, and
+// on hosts that do not run Linux their own words for it (esxcli, PowerShell,
+// rc.conf(5), chdev(1)), so that nobody is told to type a command that is not
+// there. It must never judge: which cause binds is others' to say.
+package remedy
+
+import (
+	"cmp"
+
+	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/internal/bondopt"
+	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/steer"
+	"github.com/linerate/linerate/steer/system"
+)
+
+// Usual is what helps against a cause wherever it binds; "" for one that is not
+// known.
+func Usual(c record.Cause) string { return usual[c] }
+
+var usual = map[record.Cause]string{
+	record.LineRate:        "faster links, or more of them",
+	record.HashImbalance:   "choose ports that spread (`linerate steer pick`), or use more streams",
+	record.SingleLink:      "a transmit hash that reads ports (layer3+4), or more addresses",
+	record.ReceiveWindow:   "raise the third value of net.ipv4.tcp_rmem on the receiver, or the application's SO_RCVBUF, or use more streams",
+	record.SendBuffer:      "raise the third value of net.ipv4.tcp_wmem on the sender, or the application's SO_SNDBUF, or use more streams",
+	record.Congestion:      "find where it drops: error counters of the links, a cable, optics, a switch's buffers; until then a congestion control that bears loss (bbr), or more streams",
+	record.Reordering:      "keep each stream on one way: no balance-rr, no per-packet balancing; or raise net.ipv4.tcp_reordering on the sender",
+	record.SenderCPU:       "more streams so that more cores share the work, larger frames, or a faster core",
+	record.ReceiverCPU:     "more streams so that more cores share the work, larger frames, receive queues on more cores",
+	record.CardSlot:        "put the card into a slot with more lanes",
+	record.Shaper:          "look for a rate limit on the way (a switch port, a router, the provider's contract): nothing on the two hosts passes it",
+	record.MTU:             "raise the MTU of every port on the way, or lower the hosts' to what passes",
+	record.LACPDown:        "look at the switch's side of the ports that are out (`linerate inspect`)",
+	record.AsymmetricRoute: "give each address a routing table of its own",
+	record.Pacing:          "raise the rate that the streams are paced at (SO_MAX_PACING_RATE, fq maxrate)",
+	record.Application:     "look at what the program waits for: its disk, its peer, one thread",
+}
+
+// ofReceiver are causes that are mended where traffic arrives; others where it
+// leaves.
+var ofReceiver = map[record.Cause]bool{record.ReceiveWindow: true, record.ReceiverCPU: true}
+
+// On is the remedy of a cause between two hosts: the text where the host that it
+// is for runs Linux, else that system's own words. At is that host, "" what the
+// cause tells.
+func On(hosts map[string]netstate.Host, c record.Cause, from, to, at, text string) string {
+	if at == "" {
+		if at = from; ofReceiver[c] {
+			at = to
+		}
+	}
+	h := hosts[at]
+	if !bondopt.Foreign(h.Kernel.OS) || text == "" {
+		return text
+	}
+	words := own[h.Kernel.OS][c]
+	bond, spreader := bondOf(h)
+	if (c == record.HashImbalance || c == record.SingleLink) && spreader != nil {
+		words = steer.RemedyFor(spreader)
+		if at == to {
+			if words = system.ArrivalRemedy(spreader); words == "" {
+				return text // the switch spreads what comes in
+			}
+		}
+	}
+	return system.Named(cmp.Or(words, usual[c], "look at it with the tools of "+h.Kernel.OS)+" (on "+h.Name+")", bond)
+}
+
+// OfTrial is On for a trial whose cause nobody judged by itself: a text that is not
+// Usual stays.
+func OfTrial(hosts map[string]netstate.Host, t record.Trial, c record.Cause, text string) string {
+	if text != usual[c] {
+		return text
+	}
+	from, to := t.From, t.To
+	if t.Direction == flow.Reverse {
+		from, to = to, from
+	}
+	return On(hosts, c, from, to, "", text)
+}
+
+// bondOf is the host's bond, where it has one alone, over all its ports.
+func bondOf(h netstate.Host) (string, steer.Grouper) {
+	name, found := "", steer.Grouper(nil)
+	for _, l := range h.Links {
+		if s := system.Whole(h, l); s != nil && len(l.Bond.Ports) > 1 {
+			if found != nil {
+				return "", nil
+			}
+			name, found = l.Name, s
+		}
+	}
+	return name, found
+}
