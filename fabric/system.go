@@ -50,7 +50,7 @@ func readOwn(d *decoder, at place, n *yamldoc.Node, system bondopt.System, o bon
 	case system.Has(o.Name):
 		return true
 	default:
-		d.wrong(at, n, fmt.Sprintf("a %s of %s has no such setting", system.What, system.Name), "leave it out")
+		d.wrong(at, n, fmt.Sprintf("a %s of %s has no such setting", system.What, system.Title), "leave it out")
 		return false
 	}
 	text, ok := free.decode(d, at, n)
@@ -59,7 +59,7 @@ func readOwn(d *decoder, at place, n *yamldoc.Node, system bondopt.System, o bon
 	}
 	found, known := find(text)
 	if !known {
-		d.wrong(at, n, fmt.Sprintf("%q is no word of %s%s", text, system.Name, yamldoc.Nearest(text, words)), yamldoc.Choices(words))
+		d.wrong(at, n, fmt.Sprintf("%q is no word of %s%s", text, system.Title, yamldoc.Nearest(text, words)), yamldoc.Choices(words))
 		return false
 	}
 	if into.Options.Own == nil {
@@ -86,7 +86,7 @@ func (h *Host) settleSystem(ps *yamldoc.Collector, network *yamldoc.Node) {
 	}
 	at := place("hosts").key(h.Name)
 	if len(h.Bonding) > 0 {
-		ps.At(network, string(at.key("bonding"))+": has options of Linux's bonding driver, and the host runs "+system.Name, "write its bonds under network.bonds")
+		ps.At(network, string(at.key("bonding"))+": has options of Linux's bonding driver, and the host runs "+system.Title, "write its bonds under network.bonds")
 	}
 	for i := range h.Network.Bonds {
 		b := &h.Network.Bonds[i]

@@ -65,7 +65,7 @@ func On(hosts map[string]netstate.Host, c record.Cause, from, to, at, text strin
 			}
 		}
 	}
-	return system.Named(cmp.Or(words, usual[c], "look at it with the tools of "+h.Kernel.OS)+" (on "+h.Name+")", bond)
+	return system.Named(cmp.Or(words, usual[c], "look at it with the tools of "+bondopt.SystemTitle(h.Kernel.OS))+" (on "+h.Name+")", bond)
 }
 
 // OfTrial is On for a trial whose cause nobody judged by itself: a text that is not

@@ -23,7 +23,8 @@ const FlowID = "use_flowid"
 // System is how a system that is not Linux says what netplan says in a bond's
 // mode and transmit hash policy.
 type System struct {
-	Name string
+	// Name is its word, Title what people call it.
+	Name, Title string
 	// What the system calls a bond, such as "lagg".
 	What string
 	// Modes are its words for the mode, the one that it makes a bond with first;
@@ -61,7 +62,7 @@ func systemRows() []System {
 	hash := []string{"lacp", "loadbalance"}
 	channel := []string{"standard", "8023ad"}
 	return []System{
-		{Name: ESXi, What: "virtual switch", Options: []string{"lacp_rate"}, Modes: []OwnWord{
+		{Name: ESXi, Title: "ESXi", What: "virtual switch", Options: []string{"lacp_rate"}, Modes: []OwnWord{
 			{Word: "portid", Also: []string{"srcport", "loadbalance_srcid", "LoadBalanceSrcId"}},
 			{Word: "mac", Also: []string{"srcmac", "loadbalance_srcmac", "LoadBalanceSrcMac"}},
 			{Word: "iphash", Also: []string{"ip", "loadbalance_ip", "LoadBalanceIP"}},
@@ -69,7 +70,7 @@ func systemRows() []System {
 			{Word: "loadbased", Also: []string{"loadbalance_loadbased", "LoadBalanceLoadBased"}},
 			{Word: "lacp", Linux: "802.3ad"},
 		}, Policies: lacpWords()},
-		{Name: Windows, What: "team", NoDefault: true, Options: []string{"lacp_rate"}, Modes: []OwnWord{
+		{Name: Windows, Title: "Windows", What: "team", NoDefault: true, Options: []string{"lacp_rate"}, Modes: []OwnWord{
 			{Word: "SwitchIndependent"}, {Word: "Static"}, {Word: "Lacp", Linux: "802.3ad"}, {Word: "SET", Also: []string{"SwitchEmbedded"}},
 		}, Policies: []OwnWord{
 			{Word: "Dynamic"}, {Word: "HyperVPort"},
@@ -77,7 +78,7 @@ func systemRows() []System {
 			{Word: "IPAddresses", In: []string{"SwitchIndependent", "Static", "Lacp"}},
 			{Word: "MacAddresses", In: []string{"SwitchIndependent", "Static", "Lacp"}},
 		}},
-		{Name: FreeBSD, What: "lagg", Layers: true, Modes: []OwnWord{
+		{Name: FreeBSD, Title: "FreeBSD", What: "lagg", Layers: true, Modes: []OwnWord{
 			{Word: "failover", Linux: "active-backup"}, {Word: "lacp", Linux: "802.3ad"}, {Word: "loadbalance", Linux: "balance-xor"},
 			{Word: "roundrobin", Linux: "balance-rr"}, {Word: "broadcast", Linux: "broadcast"},
 		}, Policies: []OwnWord{
@@ -85,7 +86,7 @@ func systemRows() []System {
 			{Word: "l2", Linux: "layer2", In: hash}, {Word: "l2,l3", Linux: "layer2+3", In: hash}, {Word: "l3,l4", Linux: "layer3+4", In: hash},
 			{Word: "l2,l4", In: hash}, {Word: "l3", In: hash}, {Word: "l4", In: hash}, {Word: FlowID, In: hash},
 		}},
-		{Name: AIX, What: "EtherChannel", Modes: []OwnWord{
+		{Name: AIX, Title: "AIX", What: "EtherChannel", Modes: []OwnWord{
 			{Word: "standard", Linux: "balance-xor"}, {Word: "8023ad", Linux: "802.3ad"},
 			{Word: "round_robin", Linux: "balance-rr"}, {Word: "netif_backup", Linux: "active-backup"},
 		}, Policies: []OwnWord{
@@ -127,6 +128,14 @@ func SystemOf(name string) (System, bool) {
 		return System{}, false
 	}
 	return all[i], true
+}
+
+// SystemTitle is what people call a system; its name for one that is not known.
+func SystemTitle(name string) string {
+	if s, ok := SystemOf(name); ok {
+		return s.Title
+	}
+	return name
 }
 
 // Foreign reports a host's system that is not Linux; "", not said, is Linux.
@@ -179,7 +188,7 @@ func (s System) Settle(said netstate.OwnRule) (own netstate.OwnRule, mode netsta
 		what, hint = "transmit-hash-policy "+own.Policy+" is not for mode "+own.Mode, "it is for "+strings.Join(policy.In, ", ")
 	case known:
 	case s.NoDefault:
-		what, hint = "transmit-hash-policy is not there, and releases of "+s.Name+" have different ones", "one of: "+strings.Join(OwnWords(s.Policies), ", ")
+		what, hint = "transmit-hash-policy is not there, and releases of "+s.Title+" have different ones", "one of: "+strings.Join(OwnWords(s.Policies), ", ")
 	case s.Policies[0].Counts(own.Mode):
 		own.Policy = s.Policies[0].Word
 	}

@@ -155,7 +155,7 @@ func misledTo(v *scene.View, h *piece.Host, r piece.Route) (sure float64, why st
 	if !own {
 		return 0, ""
 	}
-	return 0.6, "it stands there as a neighbour, and is in none of that interface's subnets"
+	return 0.6, "it is listed there as a neighbour, and is in none of that interface's subnets"
 }
 
 // isGateway reports an address by which other routes lead: a host route to a gateway

@@ -92,7 +92,7 @@ func otherSystems(con *console.Console, file fabric.Fabric, only []string) error
 	}
 	for _, h := range others {
 		if !con.Quiet {
-			note := fmt.Sprintf("host %s runs %s and is left out, for linerate changes Linux hosts only; %s", h.Name, h.System, console.NotChanged(file, h))
+			note := fmt.Sprintf("host %s runs %s and is left out, for linerate changes Linux hosts only; %s", h.Name, bondopt.SystemTitle(h.System), console.NotChanged(file, h))
 			fmt.Fprint(con.Stderr, console.Wrapped("note: ", note, con.Width()))
 		}
 	}

@@ -50,5 +50,5 @@ func NotChanged(file fabric.Fabric, h fabric.Host) string {
 
 // OtherSystem is the error for a host that is to be changed and does not run Linux.
 func OtherSystem(file fabric.Fabric, h fabric.Host) error {
-	return BadUsage(fmt.Sprintf("%s: host %s runs %s, and linerate changes Linux hosts only", file.File, h.Name, h.System), NotChanged(file, h))
+	return BadUsage(fmt.Sprintf("%s: host %s runs %s, and linerate changes Linux hosts only", file.File, h.Name, bondopt.SystemTitle(h.System)), NotChanged(file, h))
 }

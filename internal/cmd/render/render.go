@@ -203,7 +203,7 @@ func renderFile(ctx context.Context, con *console.Console, file fabric.Fabric, f
 func readsFormat(file fabric.Fabric, host string, format render.Format) error {
 	h, _ := file.Host(host)
 	if own := console.RenderedTo(h.System); bondopt.Foreign(h.System) && !slices.Contains(own, format) {
-		return console.BadUsage(fmt.Sprintf("render: host %s runs %s, which does not read %s", host, h.System, format), console.NotChanged(file, h))
+		return console.BadUsage(fmt.Sprintf("render: host %s runs %s, which does not read %s", host, bondopt.SystemTitle(h.System), format), console.NotChanged(file, h))
 	}
 	return nil
 }

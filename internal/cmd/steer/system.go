@@ -131,7 +131,7 @@ func ownAggregation(flag string, on bondopt.System, word string, links int) (ste
 		if word == "" {
 			what = "none given"
 		}
-		return nil, console.BadUsage(flag+"policy: "+what, "those of "+on.Name+" are "+strings.Join(words, ", "))
+		return nil, console.BadUsage(flag+"policy: "+what, "those of "+on.Title+" are "+strings.Join(words, ", "))
 	}
 	return system.Of(on.Name, rule, steer.Numbered(links))
 }

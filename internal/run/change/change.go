@@ -150,7 +150,7 @@ func (c *Change) choose() error {
 		case !known:
 			return fmt.Errorf("find host %q in %s: no such host", name, c.cfg.Fabric.File)
 		case bondopt.Foreign(h.System):
-			return fmt.Errorf("change %s: %w: it runs %s", name, ErrSystem, h.System)
+			return fmt.Errorf("change %s: %w: it runs %s", name, ErrSystem, bondopt.SystemTitle(h.System))
 		case h.Reach == "":
 			return fmt.Errorf("change %s: %w (hosts.%s.reach)", name, ErrNoHosts, name)
 		}
