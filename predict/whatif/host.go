@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/linerate/linerate/internal/bondopt"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/unit"
 )
@@ -90,24 +91,45 @@ func (v *variant) eachBond(change func(h *netstate.Host, bond int)) error {
 
 func readPolicy(s string) (func(*variant) error, error) {
 	var policy netstate.HashPolicy
-	if err := policy.UnmarshalText([]byte(s)); err != nil {
+	err := policy.UnmarshalText([]byte(s))
+	if err != nil && !ownWord(bondopt.HashPolicy, s) {
 		return nil, err
 	}
 	return func(v *variant) error {
-		return v.eachBond(func(h *netstate.Host, bond int) { h.Links[bond].Bond.HashPolicy = policy })
+		return v.eachBond(func(h *netstate.Host, bond int) {
+			if b := h.Links[bond].Bond; b.Own != nil {
+				setOwn(h, b, bondopt.HashPolicy, s)
+			} else if err == nil {
+				b.HashPolicy = policy
+			}
+		})
 	}, nil
 }
 
 func readMode(s string) (func(*variant) error, error) {
 	var mode netstate.BondMode
-	if err := mode.UnmarshalText([]byte(s)); err != nil {
+	err := mode.UnmarshalText([]byte(s))
+	if err != nil && !ownWord(bondopt.Mode, s) {
 		return nil, err
 	}
 	return func(v *variant) error {
+		if err != nil {
+			return v.eachBond(func(h *netstate.Host, bond int) {
+				if b := h.Links[bond].Bond; b.Own != nil {
+					setOwn(h, b, bondopt.Mode, s)
+				}
+			})
+		}
 		if err := v.eachHost(v.bonded); err != nil {
 			return err
 		}
-		return v.eachBond(func(h *netstate.Host, bond int) { setMode(h, bond, mode) })
+		return v.eachBond(func(h *netstate.Host, bond int) {
+			if b := h.Links[bond].Bond; b.Own != nil {
+				setOwn(h, b, bondopt.Mode, s)
+			} else {
+				setMode(h, bond, mode)
+			}
+		})
 	}, nil
 }
 

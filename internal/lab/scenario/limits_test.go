@@ -28,3 +28,15 @@ func TestLimits(t *testing.T) {
 		}
 	}
 }
+
+// A lab's kernels are Linux: a host of another system is none of its.
+func TestOtherSystemIsNotBuilt(t *testing.T) {
+	_, err := Parse("f.yaml", []byte(`linerate: v1
+hosts:
+  a: {system: aix, network: {ethernets: {ent0: {addresses: [10.0.0.1/24]}}}, hardware: {links: {ent0: {speed: 1G}}}}
+  b: {network: {ethernets: {eth0: {addresses: [10.0.0.2/24]}}}, hardware: {links: {eth0: {speed: 1G}}}}
+`))
+	if err == nil || !strings.Contains(err.Error(), "hosts.a runs AIX: a lab's hosts run Linux") {
+		t.Errorf("%v", err)
+	}
+}

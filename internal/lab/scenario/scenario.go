@@ -14,6 +14,7 @@ import (
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/internal/bondopt"
 	"github.com/linerate/linerate/unit"
 )
 
@@ -202,6 +203,10 @@ func buildable(f fabric.Fabric) error {
 		at := f.Places().Host(h.Name)
 		if h.Name == labSwitch {
 			all = append(all, at.Problem("hosts."+h.Name+" has the name of the lab's own switch", "give the host another name"))
+		}
+		if bondopt.Foreign(h.System) {
+			all = append(all, at.Problem(fmt.Sprintf("hosts.%s runs %s: a lab's hosts run Linux", h.Name, bondopt.SystemTitle(h.System)), "leave system out, and write its bonds in Linux's words", "system"))
+			continue
 		}
 		state, err := f.State(h.Name)
 		if err != nil {
