@@ -15,7 +15,8 @@
 //	erafit                      which kernel's hash explains what was seen
 //
 // Package subflow plans the subflows of one MPTCP connection, package recognise
-// tells which rule explains what was seen of an unknown switch.
+// tells which rule explains what was seen of an unknown switch, package affine
+// learns the switch's hash exactly where a few flows fix it.
 //
 // The package must never learn how packets are sent or counted, and never what
 // people type: commands are package snippet's.
