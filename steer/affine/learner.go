@@ -7,6 +7,7 @@ package affine
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/linerate/linerate/flow"
 )
@@ -19,6 +20,7 @@ const Checks = 32
 // of one protocol and one pair of hosts.
 type Learner struct {
 	links      int
+	names      []string
 	candidates []flow.Tuple
 	vectors    []vector
 	gone       []bool // candidates that cannot be observed
@@ -37,15 +39,15 @@ type sighting struct {
 // Unsteady is a flow that was seen on two links.
 type Unsteady struct {
 	Flow flow.Tuple
-	// First and Then are the links, by number.
-	First, Then int
+	// First and Then are the links' names.
+	First, Then string
 }
 
-// New returns a learner of a device with so many links. Candidates are flows
+// New returns a learner of a device with those links. Candidates are flows
 // that may be observed, in the order to try them: draw it at random. What is
 // learned holds for them and for all flows between them.
-func New(links int, candidates []flow.Tuple) *Learner {
-	l := &Learner{links: links, candidates: candidates, vectors: make([]vector, len(candidates)), gone: make([]bool, len(candidates))}
+func New(links []string, candidates []flow.Tuple) *Learner {
+	l := &Learner{links: len(links), names: links, candidates: candidates, vectors: make([]vector, len(candidates)), gone: make([]bool, len(candidates))}
 	for i, t := range candidates {
 		l.vectors[i] = vectorOf(t)
 	}
@@ -57,16 +59,25 @@ func New(links int, candidates []flow.Tuple) *Learner {
 func (l *Learner) measure() {
 	var s span
 	for i, v := range l.vectors {
-		if !l.gone[i] && !s.reaches(v) {
+		if (!l.gone[i] || l.observed(i)) && !s.reaches(v) {
 			s.insert(v, 0)
 		}
 	}
 	l.reach = len(s.rows)
 }
 
-// Skip leaves out a candidate that cannot be observed.
-func (l *Learner) Skip(at int) {
-	l.gone[at] = true
+func (l *Learner) observed(at int) bool {
+	return slices.ContainsFunc(l.seen, func(s sighting) bool { return s.at == at })
+}
+
+// Skip leaves out candidates that cannot be observed, or not again.
+func (l *Learner) Skip(at ...int) {
+	for _, i := range at {
+		l.gone[i] = true
+		for j := range l.seen {
+			l.seen[j].fixed = l.seen[j].fixed || l.seen[j].at == i
+		}
+	}
 	l.measure()
 }
 
@@ -78,7 +89,7 @@ func (l *Learner) Observe(at, link int) {
 			continue
 		}
 		if s.link != link {
-			l.unsteady = append(l.unsteady, Unsteady{l.candidates[at], s.link, link})
+			l.unsteady = append(l.unsteady, Unsteady{l.candidates[at], l.names[s.link], l.names[link]})
 		}
 		l.seen[i].link, l.seen[i].fixed = link, true
 		return
@@ -116,15 +127,14 @@ const mostUnsteady = 2
 // Decide says which candidate to observe next, or that the learner is done.
 func (l *Learner) Decide() Decision {
 	if l.links != 2 && l.links != 4 && l.links != 8 {
-		return l.refuse(fmt.Sprintf("a hash over %d links is a remainder, which a few flows do not fix: that needs 2, 4 or 8", l.links))
+		return l.refuse(fmt.Sprintf("a few flows fix a hash over 2, 4 or 8 links, and these are %d", l.links))
 	}
 	k := l.known(-1)
 	d := Decision{Next: -1, Progress: Progress{Fixed: len(k.span.rows), Of: l.reach, Unsteady: l.unsteady}}
 	d.Learned, d.Checked = l.effort()
 	switch {
 	case len(l.unsteady) > mostUnsteady:
-		u := l.unsteady[0]
-		return l.refuse(fmt.Sprintf("port %d to %d was seen on link %d and then on link %d: the switch goes by more than a flow's addresses and ports, or other traffic hides the flows", u.Flow.Sport, u.Flow.Dport, u.First, u.Then))
+		return l.refuse(l.unsteadyWords() + ": the switch goes by more than a flow's addresses and ports, or other traffic hides the flows")
 	case len(l.seen) == mostSeen:
 		return l.refuse(fmt.Sprintf("%d flows were observed, and they do not settle it", mostSeen))
 	case len(k.numberings) == 0:
@@ -145,8 +155,13 @@ func (l *Learner) Decide() Decision {
 	if d.Checked == 0 {
 		return l.refuse("all flows that may be used were observed, and none is left to check what they say")
 	}
-	d.Map = &Map{links: l.links, known: k, Progress: d.Progress}
+	d.Map = &Map{links: l.names, known: k, Progress: d.Progress}
 	return d
+}
+
+func (l *Learner) unsteadyWords() string {
+	u := l.unsteady[0]
+	return fmt.Sprintf("the flow from port %d to %d was seen on %s and then on %s", u.Flow.Sport, u.Flow.Dport, u.First, u.Then)
 }
 
 func (l *Learner) refuse(why string) Decision {
@@ -197,10 +212,9 @@ func (l *Learner) doubt(d Decision) Decision {
 		}
 	}
 	if len(l.unsteady) > 0 {
-		u := l.unsteady[0]
-		return l.refuse(fmt.Sprintf("port %d to %d was seen on link %d and then on link %d, and the other flows do not fit together either", u.Flow.Sport, u.Flow.Dport, u.First, u.Then))
+		return l.refuse(l.unsteadyWords() + ", and the other flows do not fit together either")
 	}
-	return l.refuse(fmt.Sprintf("the links of %d flows contradict every CRC and XOR: this hash is of another kind", len(l.seen)))
+	return l.refuse(fmt.Sprintf("the links of %d flows contradict every CRC and every XOR: this hash is of another kind", len(l.seen)))
 }
 
 // steady is how many flows are observed again before a hash is called not affine.

@@ -86,7 +86,7 @@ func TestLearnsHashes(t *testing.T) {
 				r := random(uint64(hi*100 + links*10 + vi))
 				of, order := h.make(r), r.Perm(links)
 				link := func(t flow.Tuple) int { return order[of(t)%uint32(links)] }
-				l := New(links, candidates(r, varied.at))
+				l := New(names[:links], candidates(r, varied.at))
 				d, looks := study(t, l, link)
 				what := fmt.Sprintf("%s over %d links, %s", h.name, links, varied.name)
 				if d.Map == nil || d.Learned > 24 || d.Checked < Checks || len(d.Unsteady) > 0 {
@@ -218,7 +218,7 @@ func TestRefusesOthers(t *testing.T) {
 			for trial := range trials {
 				r := random(uint64(1e6 + oi*1e5 + links*1e4 + trial))
 				all := candidates(r, every[trial%2].at)[:4096]
-				d, looks := study(t, New(links, all), o.make(r, links))
+				d, looks := study(t, New(names[:links], all), o.make(r, links))
 				if d.Map == nil && d.Why != "" {
 					refused++
 				}
@@ -242,7 +242,7 @@ func TestMendsMisread(t *testing.T) {
 		links := []int{2, 4, 8}[trial%3]
 		of, order := hashes[r.IntN(8)].make(r), r.Perm(links)
 		link := func(t flow.Tuple) int { return order[of(t)%uint32(links)] }
-		l := New(links, candidates(r, every[0].at))
+		l := New(names[:links], candidates(r, every[0].at))
 		wrong, n := r.IntN(40), 0
 		var misread flow.Tuple
 		d, _ := study(t, l, func(t flow.Tuple) int {
@@ -256,7 +256,7 @@ func TestMendsMisread(t *testing.T) {
 		if d.Map == nil {
 			t.Fatalf("%d links, flow %d misread: %+v", links, wrong, d)
 		}
-		if len(d.Unsteady) != 1 || d.Unsteady[0].Flow != misread || d.Unsteady[0].Then != link(misread) {
+		if len(d.Unsteady) != 1 || d.Unsteady[0].Flow != misread || d.Unsteady[0].Then != names[link(misread)] {
 			t.Errorf("%d links, flow %d: unsteady %+v, misread was %v", links, wrong, d.Unsteady, misread)
 		}
 		for _, tuple := range l.candidates[:10000] {
@@ -274,7 +274,7 @@ func TestNamesUnsteady(t *testing.T) {
 	named := 0
 	for trial := range 50 {
 		r := random(uint64(3e6 + trial))
-		d, _ := study(t, New(4, candidates(r, every[0].at)), func(flow.Tuple) int { return r.IntN(4) })
+		d, _ := study(t, New(names[:4], candidates(r, every[0].at)), func(flow.Tuple) int { return r.IntN(4) })
 		if d.Map != nil {
 			t.Fatalf("learned: %+v", d)
 		}
@@ -297,7 +297,7 @@ func TestFewPorts(t *testing.T) {
 	for i := range 64 {
 		block = append(block, every[0].at(0xa000+i))
 	}
-	d, _ := study(t, New(4, block), link)
+	d, _ := study(t, New(names[:4], block), link)
 	if d.Map == nil || d.Learned != 7 || d.Fixed != 7 {
 		t.Fatalf("%+v", d)
 	}
@@ -314,7 +314,7 @@ func TestFewPorts(t *testing.T) {
 func TestAsksNothingTwice(t *testing.T) {
 	r := random(5e6)
 	of := affineHashes()[5].make(r)
-	l := New(8, candidates(r, every[0].at))
+	l := New(names[:8], candidates(r, every[0].at))
 	asked := make(map[int]bool)
 	for n := 0; ; n++ {
 		d := l.Decide()

@@ -122,7 +122,7 @@ func (k *known) largest(v vector) int {
 // Map is a learned hash: the link of every flow that differs from those
 // observed in nothing but what was varied.
 type Map struct {
-	links int
+	links []string
 	known known
 	Progress
 }

@@ -14,11 +14,11 @@ import (
 // differ from one of the given ones in one port alone, which field names. To
 // and Date are the caller's to set. An error says which of the ports, or of
 // the flows, the map does not reach.
-func (m *Map) Learned(links []string, field string, ports flow.PortRange, flows []flow.Tuple) (flow.LearnedHash, error) {
+func (m *Map) Learned(field string, ports flow.PortRange, flows []flow.Tuple) (flow.LearnedHash, error) {
 	l := flow.LearnedHash{Field: field, Ports: ports, Observed: m.Progress.Learned, Checked: m.Checked}
 	n := m.known.numberings[0]
 	for number := range m.links {
-		l.Links = append(l.Links, links[n.link(uint8(number))])
+		l.Links = append(l.Links, m.links[n.link(uint8(number))])
 	}
 	if len(flows) == 0 {
 		return l, errors.New("keep a learned hash: no flow is given")
@@ -43,7 +43,7 @@ func (m *Map) Learned(links []string, field string, ports flow.PortRange, flows 
 		}
 		rows = insertPort(rows, portRow{uint16(port) ^ ports.First, value ^ first})
 	}
-	l.Masks = masksOf(rows, bits.Len(uint(m.links-1)))
+	l.Masks = masksOf(rows, bits.Len(uint(len(m.links)-1)))
 	for _, t := range flows {
 		value, err := number(t, ports.First)
 		if err != nil {
@@ -118,6 +118,20 @@ type Rule struct {
 }
 
 var _ steer.Spreader = Rule{}
+
+// Find is the learned hash towards a host's links by one of a flow's ports, of
+// flows from Src to Dst: the last one that was learned for those links, in
+// whatever order, and for addresses of that family. False for none.
+func Find(all []flow.LearnedHash, to, field string, links []string, lane flow.Lane) (Rule, bool) {
+	want := slices.Sorted(slices.Values(links))
+	for _, l := range slices.Backward(all) {
+		if l.To == to && l.Field == field && l.Check() == nil && steer.Is6(l.Flows[0].Src) == steer.Is6(lane.Src) &&
+			slices.Equal(want, slices.Sorted(slices.Values(l.Links))) {
+			return Rule{LearnedHash: l}, true
+		}
+	}
+	return Rule{}, false
+}
 
 // Links are the links by number.
 func (r Rule) Links() []string { return r.LearnedHash.Links }

@@ -48,7 +48,7 @@ func TestRule(t *testing.T) {
 			}
 			r.Shuffle(len(both), func(i, j int) { both[i], both[j] = both[j], both[i] })
 			ports := flow.PortRange{First: 1, Last: 65535}
-			kept, err := learn(t, New(links, both), link).Learned(names[:links], flow.LearnedSport, ports, lanes)
+			kept, err := learn(t, New(names[:links], both), link).Learned(flow.LearnedSport, ports, lanes)
 			if err != nil {
 				t.Fatalf("%s: %v", what, err)
 			}
@@ -104,8 +104,8 @@ func TestRuleOfFewPorts(t *testing.T) {
 			some = append(some, drawn(1, 2, uint16(p), 5201))
 		}
 		r.Shuffle(len(some), func(i, j int) { some[i], some[j] = some[j], some[i] })
-		m := learn(t, New(4, some), link)
-		kept, err := m.Learned(names[:4], flow.LearnedSport, ports, some[:1])
+		m := learn(t, New(names[:4], some), link)
+		kept, err := m.Learned(flow.LearnedSport, ports, some[:1])
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -117,7 +117,7 @@ func TestRuleOfFewPorts(t *testing.T) {
 		if got := (Rule{LearnedHash: kept}).Place(flow.Frame{Tuple: drawn(1, 2, ports.Last+1, 5201)}); got.Known {
 			t.Errorf("ports %v: %d is placed", ports, ports.Last+1)
 		}
-		if _, err := m.Learned(names[:4], flow.LearnedSport, flow.PortRange{First: 1, Last: 65535}, some[:1]); err == nil {
+		if _, err := m.Learned(flow.LearnedSport, flow.PortRange{First: 1, Last: 65535}, some[:1]); err == nil {
 			t.Errorf("ports %v: kept for all ports", ports)
 		}
 	}
@@ -132,8 +132,8 @@ func TestKept(t *testing.T) {
 		answers = append(answers, drawn(1, 2, 5201, uint16(1<<15+i)))
 	}
 	r.Shuffle(len(answers), func(i, j int) { answers[i], answers[j] = answers[j], answers[i] })
-	m := learn(t, New(8, answers), func(t flow.Tuple) int { return int(of(t) % 8) })
-	kept, err := m.Learned(names, flow.LearnedDport, flow.PortRange{First: 1 << 15, Last: 1<<16 - 1}, answers[:1])
+	m := learn(t, New(names[:8], answers), func(t flow.Tuple) int { return int(of(t) % 8) })
+	kept, err := m.Learned(flow.LearnedDport, flow.PortRange{First: 1 << 15, Last: 1<<16 - 1}, answers[:1])
 	if err != nil {
 		t.Fatal(err)
 	}
