@@ -34,6 +34,7 @@ func newShow(con *console.Console) *cobra.Command {
 	var packet packetFlags
 	var ecmp ecmpFlags
 	var system systemFlags
+	var learned string
 	c := &cobra.Command{
 		Use: "show", Short: "which link each flow takes", Args: console.NoArgs,
 		Long: `Says which link of a bond each flow takes, and how many take each. Links count
@@ -57,6 +58,9 @@ reason.
 			}
 			if err := packet.apply(frames); err != nil {
 				return err
+			}
+			if learned != "" {
+				return showLearned(cmd.Context(), con, learned, frames)
 			}
 			if asked, err := ecmp.asked("steer show", &bundle, &system); err != nil {
 				return err
@@ -100,6 +104,7 @@ reason.
 	bundle.add(c)
 	ecmp.add(c)
 	system.add(c)
+	c.Flags().StringVar(&learned, "learned", "", learnedUsage+":\nby which link of the receiver a flow arrives")
 	return c
 }
 

@@ -71,6 +71,7 @@ func Learn(ctx context.Context, cfg Config) (LearnReport, error) {
 	// What a host's own bond does is known, or no business of the switch.
 	r.state.Ignore[hashsurvey.NearOut], r.state.Ignore[hashsurvey.FarOut] = true, true
 	s := r.learning()
+	s.budget = cfg.Budget
 	err = s.run(ctx)
 	return LearnReport{Sides: s.learned(), Probes: len(r.state.Seen), Sent: r.sent, Notes: append(notes, r.notes...)}, err
 }
@@ -78,6 +79,7 @@ func Learn(ctx context.Context, cfg Config) (LearnReport, error) {
 // learning is a runner that learns.
 type learning struct {
 	*runner
+	budget int // zero is as many as it takes
 	frames []flow.Frame
 	sides  []*sideLearner
 }
@@ -153,7 +155,7 @@ func (s *learning) run(ctx context.Context) error {
 		if at < 0 {
 			return nil
 		}
-		if s.cfg.Budget > 0 && len(s.state.Seen) >= s.cfg.Budget {
+		if s.budget > 0 && len(s.state.Seen) >= s.budget {
 			s.end(fmt.Sprintf("%d flows were looked at, as many as allowed", len(s.state.Seen)))
 			return nil
 		}

@@ -1,0 +1,113 @@
+package steer
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/internal/cmd/console"
+	"github.com/linerate/linerate/steer"
+	"github.com/linerate/linerate/steer/affine"
+)
+
+// learnedUsage is the help of --learned.
+const learnedUsage = "fabric file with a switch's hash as `steer probe --learn` found it"
+
+// learnedOf finds, in a fabric file, the last learned hash by a port of flows
+// from one address to another.
+func learnedOf(file fabric.Fabric, field string, lane flow.Lane) (affine.Rule, bool) {
+	for _, p := range file.Paths {
+		for _, l := range slices.Backward(p.Learned) {
+			if l.Field == field && slices.ContainsFunc(l.Flows, func(f flow.LearnedFlow) bool { return f.Src == lane.Src.Unmap() && f.Dst == lane.Dst.Unmap() }) {
+				return affine.Rule{LearnedHash: l}, true
+			}
+		}
+	}
+	return affine.Rule{}, false
+}
+
+// learnedSides are the switches of the lanes as a fabric file has learned them,
+// where no flag declares them.
+func (p *pickFlags) learnedSides(ctx context.Context, req *steer.PickRequest) error {
+	if p.learned == "" {
+		return nil
+	}
+	file, err := console.ReadFabric(ctx, p.learned)
+	if err != nil {
+		return err
+	}
+	dports := req.Dports
+	if len(dports) == 0 {
+		dports = []uint16{steer.DefaultDport}
+	}
+	found := false
+	for _, side := range []struct {
+		field string
+		back  bool
+		to    *steer.Spreader
+	}{{flow.LearnedSport, false, &req.Far}, {flow.LearnedDport, true, &req.BackFar}} {
+		first := req.Lanes[0]
+		if side.back {
+			first = first.Reverse()
+		}
+		rule, ok := learnedOf(file, side.field, first)
+		if !ok || *side.to != nil {
+			found = found || ok
+			continue
+		}
+		found = true
+		// With one pair of addresses and one port it does not matter which.
+		rule.Shared = len(req.Lanes) == 1 && len(dports) == 1
+		for _, lane := range req.Lanes {
+			for _, dport := range dports {
+				t := flow.Tuple{Proto: req.Proto, Src: lane.Src, Dst: lane.Dst, Sport: rule.Ports.First, Dport: dport}
+				if side.back {
+					t = t.Reverse()
+				}
+				if at := rule.Place(flow.Frame{Tuple: t}); !at.Known {
+					return console.BadUsage(fmt.Sprintf("--learned: %s to %s, port %d: %s", lane.Src, lane.Dst, dport, at.Why), "name one pair of addresses and one port, or let `steer probe --learn` learn these too")
+				}
+			}
+		}
+		*side.to = rule
+		if req.FirstPort == 0 {
+			req.FirstPort, req.LastPort = max(steer.DefaultFirstPort, rule.Ports.First), min(steer.DefaultLastPort, rule.Ports.Last)
+			if req.FirstPort > req.LastPort {
+				req.FirstPort, req.LastPort = rule.Ports.First, rule.Ports.Last
+			}
+		}
+	}
+	if !found {
+		return console.BadUsage(fmt.Sprintf("--learned: %s has no learned hash for %s to %s", p.learned, req.Lanes[0].Src, req.Lanes[0].Dst), "`steer probe --learn` finds it")
+	}
+	return nil
+}
+
+// showLearned says which of a host's links the switch puts flows on.
+func showLearned(ctx context.Context, con *console.Console, path string, frames []flow.Frame) error {
+	file, err := console.ReadFabric(ctx, path)
+	if err != nil {
+		return err
+	}
+	if len(frames) == 0 {
+		return console.BadUsage("steer show: no flow is given", "")
+	}
+	first := flow.Lane{Src: frames[0].Src, Dst: frames[0].Dst}
+	rule, ok := learnedOf(file, flow.LearnedSport, first)
+	if back, also := learnedOf(file, flow.LearnedDport, first); also && (!ok || !rule.Place(frames[0]).Known) {
+		rule, ok = back, true
+	}
+	if !ok {
+		return console.BadUsage(fmt.Sprintf("--learned: %s has no learned hash for %s to %s", path, first.Src, first.Dst), "`steer probe --learn` finds it")
+	}
+	shown := steer.ShowOn(rule, "learned", frames)
+	shown.Names = rule.Links()
+	if con.JSON {
+		return con.PrintJSON(shown)
+	}
+	header := fmt.Sprintf("the switch to %s, as learned from %d connections and checked by %d (%s)", rule.To, rule.Observed, rule.Checked, cmp.Or(rule.Date, "no date"))
+	return printFlows(con, header, rule.Links(), shown)
+}
