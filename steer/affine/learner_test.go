@@ -288,6 +288,38 @@ func TestNamesUnsteady(t *testing.T) {
 	}
 }
 
+// TestSortedPorts: a hash that sorts both ports, so that both ways share a
+// link, is affine above the other port. Over all ports it is refused.
+func TestSortedPorts(t *testing.T) {
+	refused := 0
+	for trial := range 20 {
+		r := random(uint64(9e6 + trial))
+		of, links := affineHashes()[trial%10].make(r), []int{2, 4, 8}[trial%3]
+		link := func(t flow.Tuple) int {
+			t.Sport, t.Dport = min(t.Sport, t.Dport), max(t.Sport, t.Dport)
+			return int(of(t) % uint32(links))
+		}
+		above := candidates(r, func(i int) flow.Tuple { return drawn(1, 2, uint16(5202+i%(1<<16-5202)), 5201) })
+		if d, _ := study(t, New(names[:links], above), link); d.Map == nil {
+			t.Errorf("%d links, ports above: %+v", links, d)
+		}
+		all := candidates(r, func(i int) flow.Tuple { return drawn(1, 2, uint16(i), 32768) })
+		d, _ := study(t, New(names[:links], all), link)
+		if d.Map == nil {
+			refused++
+			continue
+		}
+		for _, tuple := range all { // of a hash that is symmetric anyway
+			if got, _ := d.Map.Link(tuple); got != link(tuple) {
+				t.Fatalf("%d links: %v on link %d, predicted %d", links, tuple, link(tuple), got)
+			}
+		}
+	}
+	if refused < 10 {
+		t.Errorf("%d of 20 refused over all ports", refused)
+	}
+}
+
 // TestFewPorts: a block of 64 ports takes 7 flows, and no more is claimed.
 func TestFewPorts(t *testing.T) {
 	r := random(4e6)

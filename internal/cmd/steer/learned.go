@@ -14,7 +14,7 @@ import (
 )
 
 // learnedUsage is the help of --learned.
-const learnedUsage = "fabric file with a switch's hash as `steer probe --learn` found it"
+const learnedUsage = "fabric file into which steer probe --learn wrote a switch's hash"
 
 // learnedOf finds, in a fabric file, the last learned hash by a port of flows
 // from one address to another.
