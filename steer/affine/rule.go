@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/bits"
 	"slices"
+	"strconv"
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/steer"
@@ -131,6 +132,18 @@ func Find(all []flow.LearnedHash, to, field string, links []string, lane flow.La
 		}
 	}
 	return Rule{}, false
+}
+
+// Unnumbered is the rule with Shared set, and with numbers for names of links:
+// those of streams that share one are equal, and say no more.
+func (r Rule) Unnumbered() Rule {
+	r.Shared = true
+	names := make([]string, len(r.LearnedHash.Links))
+	for i := range names {
+		names[i] = strconv.Itoa(i)
+	}
+	r.LearnedHash.Links = names
+	return r
 }
 
 // Links are the links by number.

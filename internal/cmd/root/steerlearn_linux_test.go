@@ -86,6 +86,15 @@ paths:
 	if words := strings.Join(strings.Fields(o.stdout), " "); o.status != console.ExitDone || !strings.Contains(words, "even: yes") || !strings.Contains(words, "on each far link: 0 ens1: 2, 1 ens2: 2") && !strings.Contains(words, "on each far link: 0 ens2: 2, 1 ens1: 2") {
 		t.Errorf("exit %d\n%s%s", o.status, o.stdout, o.stderr)
 	}
+	// On another port: which share a link, and no names.
+	o = run(t, "", "steer", "pick", "--learned", learned, "--src", "10.9.0.1", "--dst", "10.9.0.2", "--dport", "5301", "--policy", "layer3+4", "--links", "2", "--kernel", "6.1", "--streams", "4", "--sport", "49000-49300")
+	if words := strings.Join(strings.Fields(o.stdout), " "); o.status != console.ExitDone || !strings.Contains(words, "even: yes") || !strings.Contains(words, "on each far link: 0: 2, 1: 2") || !strings.Contains(words, "which streams share a link is certain") {
+		t.Errorf("exit %d\n%s%s", o.status, o.stdout, o.stderr)
+	}
+	o = run(t, "", "steer", "pick", "--learned", learned, "--src", "10.9.0.1", "--dst", "10.9.0.2", "--dport", "5201,5301", "--policy", "layer3+4", "--links", "2", "--kernel", "6.1")
+	if o.status != console.ExitUsage || !strings.Contains(o.stderr, "to port 5301: the switch's hash was learned for other addresses") {
+		t.Errorf("exit %d: %s", o.status, o.stderr)
+	}
 	o = run(t, "", "steer", "pick", "--learned", learned, "--src", "10.9.0.1", "--dst", "10.9.0.3", "--policy", "layer3+4", "--links", "2", "--kernel", "6.1")
 	if o.status != console.ExitUsage || !strings.Contains(o.stderr, "has no learned hash for 10.9.0.1 to 10.9.0.3") {
 		t.Errorf("exit %d: %s", o.status, o.stderr)

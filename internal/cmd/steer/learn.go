@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/linerate/linerate/fabric"
@@ -66,6 +67,8 @@ func steerLearn(ctx context.Context, con *console.Console, p *progress.Progress,
 	for _, l := range cfg.Lanes {
 		back.Lanes = append(back.Lanes, l.Reverse())
 	}
+	p.Say("%s", strings.TrimRight(console.Wrapped("        ", fmt.Sprintf("about %d connections each way to port %d, at most %v down each; nothing is changed", affine.Checks+20, there.Dport, there.Size), con.Width()), "\n"))
+	var failed error
 	for i, way := range []probe.Config{there, back} {
 		from, to := way.A.Host.Name, way.B.Host.Name
 		p.Stage("learn from connections of %s to %s", from, to)
@@ -86,6 +89,8 @@ func steerLearn(ctx context.Context, con *console.Console, p *progress.Progress,
 		}
 		switch {
 		case err == nil:
+		case ctx.Err() != nil && len(shown.Learned) > 0:
+			failed = err // what was learned is worth showing
 		case ctx.Err() != nil || i == 0:
 			if errors.Is(err, probe.ErrPortUse) {
 				err = console.WithHint(err, "name the port that the application will use, or a free one, with --dport")
@@ -95,8 +100,14 @@ func steerLearn(ctx context.Context, con *console.Console, p *progress.Progress,
 			shown.Notes = append(shown.Notes, "nothing was learned from connections of "+from+" to "+to+": "+err.Error())
 		}
 	}
-	if err := keepLearned(ctx, flags, file, &shown); err != nil {
-		return err
+	if err := keepLearned(context.WithoutCancel(ctx), flags, file, &shown); err != nil {
+		return errors.Join(failed, err)
+	}
+	if failed != nil {
+		if !con.JSON {
+			printLearned(con, shown)
+		}
+		return failed
 	}
 	var survey error
 	if len(shown.Refused) > 0 {

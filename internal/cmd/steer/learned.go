@@ -31,13 +31,13 @@ func learnedOf(file fabric.Fabric, field string, lane flow.Lane) (affine.Rule, b
 
 // learnedSides are the switches of the lanes as a fabric file has learned them,
 // where no flag declares them.
-func (p *pickFlags) learnedSides(ctx context.Context, req *steer.PickRequest) error {
+func (p *pickFlags) learnedSides(ctx context.Context, req *steer.PickRequest) (notes []string, err error) {
 	if p.learned == "" {
-		return nil
+		return nil, nil
 	}
 	file, err := console.ReadFabric(ctx, p.learned)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	dports := req.Dports
 	if len(dports) == 0 {
@@ -59,18 +59,12 @@ func (p *pickFlags) learnedSides(ctx context.Context, req *steer.PickRequest) er
 			continue
 		}
 		found = true
-		// With one pair of addresses and one port it does not matter which.
-		rule.Shared = len(req.Lanes) == 1 && len(dports) == 1
-		for _, lane := range req.Lanes {
-			for _, dport := range dports {
-				t := flow.Tuple{Proto: req.Proto, Src: lane.Src, Dst: lane.Dst, Sport: rule.Ports.First, Dport: dport}
-				if side.back {
-					t = t.Reverse()
-				}
-				if at := rule.Place(flow.Frame{Tuple: t}); !at.Known {
-					return console.BadUsage(fmt.Sprintf("--learned: %s to %s, port %d: %s", lane.Src, lane.Dst, dport, at.Why), "name one pair of addresses and one port, or let `steer probe --learn` learn these too")
-				}
+		if why := unlearned(rule, req, dports, side.back); why != "" {
+			if len(req.Lanes)*len(dports) > 1 {
+				return nil, console.BadUsage("--learned: "+why, "name one pair of addresses and one port, or let `steer probe --learn` learn these too")
 			}
+			notes = append(notes, "to "+rule.To+": "+why+": which streams share a link is certain, which link that is is not")
+			rule = rule.Unnumbered()
 		}
 		*side.to = rule
 		if req.FirstPort == 0 {
@@ -81,9 +75,28 @@ func (p *pickFlags) learnedSides(ctx context.Context, req *steer.PickRequest) er
 		}
 	}
 	if !found {
-		return console.BadUsage(fmt.Sprintf("--learned: %s has no learned hash for %s to %s", p.learned, req.Lanes[0].Src, req.Lanes[0].Dst), "`steer probe --learn` finds it")
+		return nil, console.BadUsage(fmt.Sprintf("--learned: %s has no learned hash for %s to %s", p.learned, req.Lanes[0].Src, req.Lanes[0].Dst), "`steer probe --learn` finds it")
 	}
-	return nil
+	return notes, nil
+}
+
+// unlearned says why a rule does not place the request's flows, "" where it does.
+func unlearned(rule affine.Rule, req *steer.PickRequest, dports []uint16, back bool) string {
+	for _, lane := range req.Lanes {
+		for _, dport := range dports {
+			t := flow.Tuple{Proto: req.Proto, Src: lane.Src, Dst: lane.Dst, Sport: rule.Ports.First, Dport: dport}
+			if t.Proto == 0 {
+				t.Proto = flow.TCP
+			}
+			if back {
+				t.Src, t.Dst, t.Sport, t.Dport = t.Dst, t.Src, dport, rule.Ports.First
+			}
+			if at := rule.Place(flow.Frame{Tuple: t}); !at.Known {
+				return fmt.Sprintf("%s to port %d: %s", lane, dport, at.Why)
+			}
+		}
+	}
+	return ""
 }
 
 // showLearned says which of a host's links the switch puts flows on.

@@ -160,7 +160,8 @@ func (p *pickFlags) request(ctx context.Context, con *console.Console, bundle *b
 	if err := p.otherSides(&req); err != nil {
 		return req, nil, nil, err
 	}
-	if err := p.learnedSides(ctx, &req); err != nil {
+	learned, err := p.learnedSides(ctx, &req)
+	if err != nil {
 		return req, nil, nil, err
 	}
 	routed, err := p.ecmp.asked("steer pick", bundle, &p.systemFlags)
@@ -172,7 +173,7 @@ func (p *pickFlags) request(ctx context.Context, con *console.Console, bundle *b
 	default:
 		notes, err = p.onBond(ctx, con, &req, bundle, flows, base)
 	}
-	return req, side, notes, err
+	return req, side, append(learned, notes...), err
 }
 
 // streamsOn is as many streams as were asked for, else one a link.
