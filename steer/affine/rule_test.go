@@ -41,7 +41,7 @@ func TestRule(t *testing.T) {
 			for i := range 2 {
 				lane := drawn(byte(10+i), byte(20+i), 0, 5201)
 				lanes = append(lanes, lane)
-				for p := 1024; p < 1<<16; p += 7 {
+				for p := 1024; p < 1<<16; p += 23 {
 					lane.Sport = uint16(p)
 					both = append(both, lane)
 				}
@@ -54,7 +54,7 @@ func TestRule(t *testing.T) {
 			}
 			rule := Rule{LearnedHash: kept}
 			for _, lane := range lanes {
-				for p := 1; p < 1<<16; p += 13 {
+				for p := 1; p < 1<<16; p += 37 {
 					lane.Sport = uint16(p)
 					got := rule.Place(flow.Frame{Tuple: lane})
 					if want := names[link(lane)]; !got.Known || got.Link != want || rule.Links()[got.Index] != want {
