@@ -118,6 +118,7 @@ func checkPaths(ps *yamldoc.Collector, n *yamldoc.Node, paths []Path, hosts []st
 				ps.At(between.Find(j), fmt.Sprintf("%s: host %q is not under hosts%s", at, name, yamldoc.Nearest(name, hosts)), yamldoc.Choices(hosts))
 			}
 		}
+		checkLearned(ps, at, n.Find(i), p)
 		if p.From == "" {
 			continue
 		}

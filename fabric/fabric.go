@@ -96,7 +96,9 @@ type Path struct {
 	// SwitchHash is the far side's transmit hash policy: a kernel policy word,
 	// or "unknown" (also when left out).
 	SwitchHash string `json:"switch_hash,omitempty"`
-	Family     string `json:"family,omitempty"` // "ipv4", "ipv6", "" prefers IPv4
+	// Learned are hashes of switches that probes learned, in file order.
+	Learned []flow.LearnedHash `json:"learned,omitempty"`
+	Family  string             `json:"family,omitempty"` // "ipv4", "ipv6", "" prefers IPv4
 	// Declared is false for a path made up from a common subnet.
 	Declared bool `json:"declared"`
 }

@@ -276,6 +276,7 @@ var pathKeys = object[Path]{
 		{"bucket", "what that shaper lets through at once after a pause", one(size, func(p *Path) *unit.Bytes { return &p.Bucket })},
 		{"loss", "share of packets lost", one(ratio, func(p *Path) *float64 { return &p.Loss })},
 		{"switch_hash", "how the far side spreads flows over its links: a transmit hash policy, or unknown", one(switchHash, func(p *Path) *string { return &p.SwitchHash })},
+		{"learned", "what probes learned of the switches' hashes; it counts before switch_hash", list(learnedKeys, func(p *Path) *[]flow.LearnedHash { return &p.Learned })},
 		{"family", "address family to use; left out: IPv4 where both ends have it", one(word("ipv4", "ipv6"), func(p *Path) *string { return &p.Family })},
 	},
 	required: []string{"between"},

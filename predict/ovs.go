@@ -36,9 +36,9 @@ func (a attachment) ovsUse() use {
 }
 
 // ovsReceives is how arrivals spread: a switch sends to a MAC where it last heard it, or by its hash.
-func (a attachment) ovsReceives(path fabric.Path) use {
+func (a attachment) ovsReceives(path fabric.Path, ipv6 bool) use {
 	if a.ovs.Mode == netstate.OVSBalanceTCP {
-		return switchUse(path, len(a.ports))
+		return a.switchUse(path, ipv6)
 	}
 	return a.ovsUse()
 }

@@ -2,11 +2,15 @@ package predict
 
 import (
 	"errors"
+	"fmt"
+	"net/netip"
+	"slices"
 
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/steer"
+	"github.com/linerate/linerate/steer/affine"
 )
 
 // spread is what decides which of an attachment's ports a flow uses.
@@ -36,6 +40,9 @@ type use struct {
 	// hash places frames where the spread is byAddress, and tells the port of a
 	// switch's onePort; nil otherwise.
 	hash steer.Grouper
+	// learned places lanes where a probe learned the switch's hash, and it is
+	// byAddress.
+	learned *affine.Rule
 	// policy is the transmit policy behind byPort.
 	policy netstate.HashPolicy
 	// Of byAddress: cards, each address of the host's own has one port; secret,
@@ -100,11 +107,11 @@ func (a attachment) receiveUse(path fabric.Path, ipv6 bool) use {
 	case len(a.ports) == 1:
 		return use{spread: onePort}
 	case a.ovs != nil:
-		return a.ovsReceives(path)
+		return a.ovsReceives(path, ipv6)
 	case a.bundle == nil: // next hops that lead to an address of lo
-		return switchUse(path, len(a.ports))
+		return a.switchUse(path, ipv6)
 	case a.own != nil:
-		return a.ownReceive(path)
+		return a.ownReceive(path, ipv6)
 	}
 	switch a.bundle.Mode {
 	case netstate.ActiveBackup:
@@ -119,10 +126,20 @@ func (a attachment) receiveUse(path fabric.Path, ipv6 bool) use {
 		}
 		return use{spread: byAddress, why: a.base.Name + ": balance-alb receives from each peer address on one link"}
 	}
-	return switchUse(path, len(a.ports))
+	return a.switchUse(path, ipv6)
 }
 
-func switchUse(path fabric.Path, links int) use {
+// switchUse is how a switch spreads what it sends over the host's ports: as a
+// probe learned it, else as the path declares it.
+func (a attachment) switchUse(path fabric.Path, ipv6 bool) use {
+	lane := flow.Lane{Src: netip.IPv4Unspecified()}
+	if ipv6 {
+		lane.Src = netip.IPv6Unspecified()
+	}
+	if rule, ok := affine.Find(path.Learned, a.host.Name, flow.LearnedSport, a.portNames(), lane); ok {
+		return learnedUse(rule)
+	}
+	links := len(a.ports)
 	var policy netstate.HashPolicy
 	if path.SwitchHash == "" || policy.UnmarshalText([]byte(path.SwitchHash)) != nil {
 		return use{spread: notKnown, why: "how the far side spreads flows over these links is unknown (switch_hash)"}
@@ -141,6 +158,41 @@ func switchUse(path fabric.Path, links int) use {
 		u.hash = &b // one port for the pair, and by its hash not every pair's
 	}
 	return u
+}
+
+// learnedUse is how a switch spreads flows whose hash a probe learned.
+func learnedUse(rule affine.Rule) use {
+	u := use{spread: byPort, why: rule.Reach().Why}
+	switch reached := rule.Reached(); {
+	case reached == 1:
+		u.spread, u.learned = byAddress, &rule
+	case reached < len(rule.Links()):
+		u.spread, u.why = notKnown, fmt.Sprintf("the switch's hash, as a probe learned it, lets source ports reach %d of %d links", reached, len(rule.Links()))
+	}
+	return u
+}
+
+// learnedPorts places lanes by a learned hash that reads no source port.
+func (a attachment) learnedPorts(rule affine.Rule, frames []flow.Frame) ([]int, error) {
+	names := a.portNames()
+	ports := make([]int, len(frames))
+	for i, f := range frames {
+		f.Sport, f.Dport = rule.Ports.First, rule.Flows[0].Port
+		p := rule.Place(f)
+		if !p.Known {
+			return nil, errHash
+		}
+		ports[i] = slices.Index(names, p.Link)
+	}
+	return ports, nil
+}
+
+func (a attachment) portNames() []string {
+	names := make([]string, len(a.ports))
+	for i, p := range a.ports {
+		names[i] = p.Name
+	}
+	return names
 }
 
 // errHash says that which lanes share a port depends on what is unknown.

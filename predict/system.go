@@ -37,10 +37,10 @@ func (a attachment) ownTransmit() use {
 }
 
 // ownReceive is receiveUse of a bond of a host that is not Linux.
-func (a attachment) ownReceive(path fabric.Path) use {
+func (a attachment) ownReceive(path fabric.Path, ipv6 bool) use {
 	arrival, why := system.Arrives(a.own)
 	if arrival == system.FarSide {
-		return switchUse(path, len(a.ports))
+		return a.switchUse(path, ipv6)
 	}
 	u := use{why: a.base.Name + ": " + why, policy: netstate.PolicyUnread, mend: system.Named(system.ArrivalRemedy(a.own), a.base.Name)}
 	if arrival == system.EachAddress {

@@ -303,6 +303,13 @@ func (s *side) place(w *way, transmit bool, end func(leg) (int, netip.Addr)) {
 			}
 		}
 		ports, err := s.uses[n].lanePorts(frames, peers, len(s.at[n].ports))
+		if rule := s.uses[n].learned; rule != nil {
+			if placed, unplaced := s.at[n].learnedPorts(*rule, frames); unplaced == nil {
+				ports, err = placed, nil
+			} else {
+				err = unplaced
+			}
+		}
 		s.loose[n] = err != nil
 		for k, leg := range members {
 			s.ports[leg] = ports[k]

@@ -15,8 +15,10 @@
 //	erafit                      which kernel's hash explains what was seen
 //
 // Package system finds the spreader of a host that is not Linux, and has those of
-// ESXi and Windows. Package subflow plans the subflows of one MPTCP connection, package recognise
-// tells which rule explains what was seen of an unknown switch.
+// ESXi and Windows; team and ovs have those of teamd and Open vSwitch. Package subflow
+// plans the subflows of one MPTCP connection, package recognise tells which rule explains
+// what was seen of an unknown switch, package affine learns the switch's hash exactly
+// where a few flows fix it.
 //
 // The package must never learn how packets are sent or counted, and never what
 // people type: commands are package snippet's.

@@ -114,6 +114,10 @@ endef
 prove-paste: ## public questions answered from their text: right, said, missed; 100,000 mutations of them: ten minutes
 	$(call said,LINERATE_MUTATIONS=100000 go test -count=1 -timeout 40m -v -run '^TestCorpus' ./diagnose/pasted,paste)
 
+prove-learn: export PROVE_SEED ?= 1
+prove-learn: ## switches' hashes learned from two dozen flows, others refused 300 times each: two minutes
+	$(call said,PROVE_LEARN=300 go test -count=1 -v -run '^Test(Learns|Refuses|Mends|Names)' ./steer/affine,learn)
+
 prove-corpora: ## netplan's, cloud-init's and switch readers' own test inputs read, and compared with what they must become: seconds
 	$(call said,go test -count=1 -p 1 -v -run '^TestCorpora' ./render/formats ./internal/evidence/paste,corpora)
 

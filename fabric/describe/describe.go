@@ -298,6 +298,7 @@ func describePaths(paths []fabric.Path) *yamldoc.Node {
 		if p.SwitchHash != "" {
 			item.Set("switch_hash", yamldoc.Text(p.SwitchHash))
 		}
+		item.Set("learned", Learned(p.Learned))
 		if p.Family != "" {
 			item.Set("family", yamldoc.Text(p.Family))
 		}

@@ -202,7 +202,8 @@ func readSwitchHash(s string) (func(*variant) error, error) {
 	if err := policy.UnmarshalText([]byte(s)); err != nil && s != "unknown" {
 		return nil, err
 	}
-	return func(v *variant) error { return v.eachPath(func(p *fabric.Path) { p.SwitchHash = s }) }, nil
+	// Another hash is not the one that was learned.
+	return func(v *variant) error { return v.eachPath(func(p *fabric.Path) { p.SwitchHash, p.Learned = s, nil }) }, nil
 }
 
 func readPorts(s string) (func(*variant) error, error) {

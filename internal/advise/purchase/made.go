@@ -95,6 +95,7 @@ func (b *builder) made(d Design, how string, gone failed) (predict.Fabric, bool)
 		f.Hosts[h.Name] = h
 	}
 	path := b.path
+	path.Learned = nil // of the switch that is there
 	if how == UseStripes {
 		path.SwitchHash = "" // what a switch does with stripes is its own affair
 	}

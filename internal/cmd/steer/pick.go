@@ -34,6 +34,7 @@ type pickFlags struct {
 	backLinks              int
 	backFarPolicy          string
 	backFarLinks           int
+	learned                string
 }
 
 func newPick(con *console.Console) *cobra.Command {
@@ -49,7 +50,8 @@ order given: any first ones of them are even too.
 Every other place that spreads the same connections is made even as well, as far
 as it is said: --far-... is the switch towards the receiver, --back-... how the
 receiver sends back, --back-far-... the switch towards the sender. Where not all
-can be even, they are in that order.
+can be even, they are in that order. --learned FILE has both switches exactly,
+where steer probe --learn found their hash.
 
 Ports that sockets of the host hold, and those it reserves
 (net.ipv4.ip_local_reserved_ports), are left out where the bond is read from a
@@ -63,6 +65,7 @@ what is left to chance.
   linerate steer pick --src 10.0.0.1 --dst 10.0.0.2 --streams 4 --for iperf3
   linerate steer pick --src 10.0.0.1 --dst 10.0.0.2 --streams 6 \
       --far-policy layer3+4 --far-links 3
+  linerate steer pick --src 10.0.0.1 --dst 10.0.0.2 --learned fabric.yaml
   linerate steer pick --route --src 10.0.0.1 --dst 10.1.0.2 --streams 4`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := refuseZero(cmd); err != nil {
@@ -97,6 +100,7 @@ func (p *pickFlags) add(c *cobra.Command, flows *flowFlags) {
 	c.Flags().IntVar(&p.backLinks, "back-links", 0, "number of links that the receiver sends back on")
 	console.WordVar(c, &p.backFarPolicy, "back-far-policy", "", "transmit hash policy of the switch towards the sender's links")
 	c.Flags().IntVar(&p.backFarLinks, "back-far-links", 0, "number of links back to the sender")
+	c.Flags().StringVar(&p.learned, "learned", "", learnedUsage)
 }
 
 // run picks and prints.
@@ -159,6 +163,10 @@ func (p *pickFlags) request(ctx context.Context, con *console.Console, bundle *b
 	if err := p.otherSides(&req); err != nil {
 		return req, nil, nil, err
 	}
+	learned, err := p.learnedSides(ctx, &req)
+	if err != nil {
+		return req, nil, nil, err
+	}
 	routed, err := p.ecmp.asked("steer pick", bundle, &p.systemFlags)
 	switch {
 	case err != nil:
@@ -168,7 +176,7 @@ func (p *pickFlags) request(ctx context.Context, con *console.Console, bundle *b
 	default:
 		notes, err = p.onBond(ctx, con, &req, bundle, flows, base)
 	}
-	return req, side, notes, err
+	return req, side, append(learned, notes...), err
 }
 
 // streamsOn is as many streams as were asked for, else one a link.

@@ -30,7 +30,8 @@ type probeFlags struct {
 	fabric, family, size, lldp, sport string
 	budget, streams                   int
 	dport                             uint16
-	quick                             bool
+	quick, learn                      bool
+	out                               console.Output
 	wait                              progress.WaitFlag
 }
 
@@ -49,15 +50,20 @@ connections, and at most twice as many (2 links: 3 and 6, 4 links: 8 and 16);
 what is left of those tells which policy it is. It sends at most --budget times
 --size bytes and changes nothing.
 
+` + learnHelp + `
 A and B are local:, netns:NAME, ssh://user@host or nats:NAME, or names in --fabric FILE.
 
 ` + console.ExitHelp,
 		Example: `  linerate steer probe local: ssh://root@192.0.2.12
-  linerate steer probe rbx lim --fabric fabric.yaml --lldp 35s`,
+  linerate steer probe rbx lim --fabric fabric.yaml --lldp 35s
+  linerate steer probe rbx lim --learn --fabric fabric.yaml -o learned.yaml`,
 		Args: console.Exactly(2, "two hosts A and B"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cfg, err := flags.config()
 			if err != nil {
+				return err
+			}
+			if err := flags.checkLearn(); err != nil {
 				return err
 			}
 			return steerProbe(cmd.Context(), con, flags, cfg, args[0], args[1])
@@ -71,6 +77,8 @@ A and B are local:, netns:NAME, ssh://user@host or nats:NAME, or names in --fabr
 	c.Flags().Uint16Var(&flags.dport, "dport", steer.DefaultDport, "port that B listens on; the set is for it alone")
 	c.Flags().StringVar(&flags.sport, "sport", "", fmt.Sprintf("range of source ports to choose from (default: %d-%d)", steer.DefaultFirstPort, steer.DefaultLastPort))
 	c.Flags().BoolVar(&flags.quick, "quick", false, "stop when the set is found, without asking further which policy it is")
+	c.Flags().BoolVar(&flags.learn, "learn", false, "learn the switch's exact hash, where it is a CRC or an XOR over 2, 4 or 8 links")
+	flags.out.Add(c, "with --learn: the fabric file to write, with what was learned")
 	c.Flags().StringVar(&flags.lldp, "lldp", "", "listen that long for the names of the switch's ports; they speak every 30 s,\nso 35s hears most")
 	flags.wait.Add(c)
 	return c
@@ -200,6 +208,9 @@ func steerProbe(ctx context.Context, con *console.Console, flags probeFlags, cfg
 	p.LeftOut(cfg.A.Host, cfg.B.Host)
 	if cfg.Lanes, err = probe.Lanes(cfg.A.Host, cfg.B.Host, flags.family); err != nil {
 		return console.WithHint(fmt.Errorf("%w: %w", err, fleet.ErrUnreachable), "`linerate inspect` shows the addresses of a host; `use:` of a fabric file says which links to use")
+	}
+	if flags.learn {
+		return steerLearn(ctx, con, p, flags, cfg, file, hosts)
 	}
 	plan, err := probe.Prepare(cfg)
 	if err != nil {

@@ -35,6 +35,7 @@ func newShow(con *console.Console) *cobra.Command {
 	var ecmp ecmpFlags
 	var system systemFlags
 	var open ovsFlags
+	var learned string
 	c := &cobra.Command{
 		Use: "show", Short: "which link each flow takes", Args: console.NoArgs,
 		Long: `Says which link of a bond each flow takes, and how many take each. Links count
@@ -63,6 +64,9 @@ reason.
 			}
 			if err := packet.apply(frames); err != nil {
 				return err
+			}
+			if learned != "" {
+				return showLearned(cmd.Context(), con, learned, frames)
 			}
 			if asked, err := ecmp.asked("steer show", &bundle, &system); err != nil {
 				return err
@@ -107,6 +111,7 @@ reason.
 	ecmp.add(c)
 	system.add(c)
 	open.add(c)
+	c.Flags().StringVar(&learned, "learned", "", learnedUsage+":\nby which link of the receiver a flow arrives")
 	return c
 }
 

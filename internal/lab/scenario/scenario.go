@@ -171,6 +171,9 @@ func Parse(name string, text []byte) (Scenario, error) {
 	if err != nil {
 		return Scenario{}, err
 	}
+	for i := range f.Paths {
+		f.Paths[i].Learned = nil // a lab's switch has a hash of its own
+	}
 	s := Scenario{Name: "your-network", Title: "the network of " + name, Scale: 1, Slow: 1, BackEnd: "auto", Fabric: f}
 	if f.Scenario == nil {
 		if err := buildable(f); err != nil {

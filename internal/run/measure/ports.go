@@ -11,6 +11,7 @@ import (
 	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/steer"
+	"github.com/linerate/linerate/steer/affine"
 )
 
 // mostCandidates bounds how many streams a lane's are chosen from.
@@ -167,19 +168,44 @@ func (s sides) keys(c steer.Stream) (near, far string) {
 	return fmt.Sprint(s.nearName, " ", c.Link), fmt.Sprint(s.farName, " ", c.FarLink)
 }
 
-// farSide is the switch's declared hash over the receiver's links; nil when
-// nothing is declared or there is one link only.
+// farSide is the switch's learned or declared hash over the receiver's links; nil when
+// neither is there or there is one link only.
 func farSide(n Network, w way, lane flow.Lane) steer.Spreader {
 	far, ok := egress(n.Host(w.to), lane.Reverse())
 	if !ok {
 		return nil
 	}
 	ports, _, _ := n.Host(w.to).Below(far.Name)
+	if len(ports) < 2 {
+		return nil
+	}
+	if rule, learned := learnedHash(n, w, lane, ports); learned {
+		return rule
+	}
 	policy, declared := switchHash(n, w)
-	if !declared || len(ports) < 2 {
+	if !declared {
 		return nil
 	}
 	return steer.Declared(policy, len(ports))
+}
+
+// learnedHash is what a probe learned of the switch towards the receiver. On
+// another port than the probe's it still says which streams share a link.
+func learnedHash(n Network, w way, lane flow.Lane, ports []netstate.Link) (affine.Rule, bool) {
+	names := make([]string, len(ports))
+	for i, p := range ports {
+		names[i] = p.Name
+	}
+	for _, p := range n.Fabric.Paths {
+		if !p.Joins(w.from, w.to) {
+			continue
+		}
+		if rule, ok := affine.Find(p.Learned, w.to, flow.LearnedSport, names, lane); ok {
+			rule.Shared = true
+			return rule, true
+		}
+	}
+	return affine.Rule{}, false
 }
 
 // switchHash is what the path declares of the way; a path that names the way
