@@ -23,7 +23,7 @@ var configHead = piece.Compile(`^\s*(?:interface (?:range )?((?:[A-Za-z][\w-]*?\
 
 // configMark are lines that only a switch's configuration begins with, and what they
 // tell of the maker.
-var configMark = piece.Compile(`^\s*(?:!RANCID-CONTENT-TYPE: |Building configuration\.\.\.|Current [Cc]onfiguration ?(?::|\.\.\.)|!\s?Command: show running|!Running configuration last|! device: .*EOS|; \w+ Configuration Editor; Created on release|!Version ArubaOS-CX|! Version (?:10|9)\.\d)`)
+var configMark = piece.Compile(`^\s*(?:!RANCID-CONTENT-TYPE: |Running configuration:$|; Ver #|Building configuration\.\.\.|Current [Cc]onfiguration ?(?::|\.\.\.)|!\s?Command: show running|!Running configuration last|! device: .*EOS|; \w+ Configuration Editor; Created on release|!Version ArubaOS-CX|! Version (?:10|9)\.\d)`)
 
 // configEarly are lines near the top of a configuration: of one only where a section
 // of a port follows.
