@@ -125,8 +125,9 @@ func modeMismatch(v *scene.View) {
 }
 
 // frameHeader is what a maker's port MTU counts of the frame's header besides the
-// packet: Junos 14 bytes, Dell 18 with the tag (docs: "MTU 9216 bytes, IP MTU 9198").
-var frameHeader = map[string]float64{"junos": 14, "os9": 18, "os10": 18}
+// packet, as the ports print it themselves: Junos "MTU: 1514" with a protocol's 1500,
+// Dell OS9 "MTU 9216 bytes, IP MTU 9198 bytes", OS10 "IP MTU 9184 bytes".
+var frameHeader = map[string]float64{"junos": 14, "os9": 18, "os10": 32}
 
 // portMTU: a bond sends larger packets than the switch's ports to it take.
 func portMTU(v *scene.View) {

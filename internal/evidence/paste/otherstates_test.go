@@ -76,7 +76,10 @@ Aggregated interface: ae0
 `, `channel ae0 lacp xe-0/0/0 xe-0/0/1
 xe-0/0/0 in_lacp 812
 xe-0/0/0 out_lacp 830`},
-	{"AOS-S configuration", `; J9729A Configuration Editor; Created on release #WB.16.10.0009
+	{"AOS-S configuration", `Running configuration:
+
+; J9729A Configuration Editor; Created on release #WB.16.10.0009
+; Ver #14:01.4f.f8.1d.9b.3f.bf.bb.ef.7c.59.fc.6b.fb.9f.fc.ff.ff.37.ef:05
 
 hostname "agg1"
 trunk 1-2 trk1 lacp
@@ -507,6 +510,20 @@ bond10 mtu 9216
 bond10 vlans 100,200
 bond10 native 999
 swp1 mtu 9216`},
+	{"Cumulus, typed", `cumulus@leaf01:~$ net add bond bond1 bond slaves swp1
+cumulus@leaf01:~$ net add bond bond1 clag id 1
+cumulus@leaf01:~$ net pending
+cumulus@leaf01:~$ net commit
+cumulus@leaf01:~$ nv set interface bond5 bond member swp3-4
+`, `vendor cumulus
+channel bond1 lacp pair 1 swp1
+channel bond5 lacp swp3 swp4`},
+	{"RouterOS, typed", `[admin@gw1] > /interface bonding add slaves=ether1,ether2 name=bond1 mode=802.3ad
+[admin@gw1] > /interface bonding add slaves=ether3,ether4 name=bond2 mode=balance-xor
+[admin@gw1] > /ip address print
+`, `vendor routeros
+channel bond1 lacp ether1 ether2
+channel bond2 static ether3 ether4`},
 	{"Cumulus NVUE", `cumulus@leaf01:mgmt:~$ nv config show -o commands
 nv set system hostname leaf01
 nv set interface bond10 bond member swp1-2

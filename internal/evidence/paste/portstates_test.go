@@ -261,10 +261,11 @@ Pluggable media present, SFP28 type is SFP28 25GBASE-SR
 Interface index is 11
 Internet address is not set
 Mode of IPv4 Address Assignment: not set
-Interface IPv6 oper status: Disabled
+    Interface IPv6 oper status: Disabled
+IP Unreachables status: Disabled
 MTU 9216 bytes, IP MTU 9184 bytes
-LineSpeed 25G, Auto-Negotiation off
-FEC is cl91-rs, Current FEC is cl91-rs
+LineSpeed 25G, Auto-Negotiation off, Link-Training on
+Configured FEC is cl91-rs, Negotiated FEC is cl91-rs
 Flowcontrol rx off tx off
 ARP type: ARPA, ARP Timeout: 60
 Last clearing of "show interface" counters: 6 days 01:12:03

@@ -241,3 +241,25 @@ Aggregator ID: 3
 
 // stateCase is a text of a switch, and sentences of its state.
 type stateCase struct{ name, text, want string }
+
+// What begins like a switch's configuration, and is a host's file or its output.
+func TestNoSwitchConfig(t *testing.T) {
+	for _, text := range []string{
+		"#\n# made by hand\n#\n!\n#\n!\n#\n!\nnetwork:\n  version: 2\n  bonds:\n    bond0:\n      interfaces: [eno1, eno2]\n      parameters: {mode: 802.3ad}\n",
+		"$ hostname\ndb1\nhostname db1\nversion 2.0\nvlan 10\n\ninterface eth0\n",
+		"{\n  \"PORT\": 1,\n  \"x\": 2\n}\n",
+		"Kernel Interface table\nIface      MTU    RX-OK RX-ERR RX-DRP RX-OVR    TX-OK TX-ERR TX-DRP TX-OVR Flg\neth0      1500     1200      0      0 0           900      0      0      0 BMRU\n",
+		"Name: bond0\nSwitchport: what is that\nThu Nov 26 10:00:00 UTC 2026\n",
+	} {
+		c := Parse([]piece.Text{{Bytes: []byte(text)}})
+		for _, h := range c.Hosts {
+			if h.Switch && len(switchtext.State(h).Channels)+len(switchtext.State(h).Ports) > 0 {
+				t.Errorf("%q is a switch's: %v", text, h.Facts)
+			}
+		}
+	}
+	c := Parse([]piece.Text{{Bytes: []byte("#\n# made by hand\n#\n!\n#\n!\n#\n!\nnetwork:\n  version: 2\n  bonds:\n    bond0:\n      interfaces: [eno1, eno2]\n      parameters: {mode: 802.3ad}\n")}})
+	if x, ok := c.Hosts[0].Get("config bond0", "mode"); !ok || x.Text != "802.3ad" {
+		t.Error("the netplan file below remarks is not read")
+	}
+}

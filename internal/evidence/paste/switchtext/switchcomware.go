@@ -54,7 +54,7 @@ func readDisplayInterface(s *sink, lines []piece.Line) int {
 		}
 		s.Set(subject, "state", strings.Fields(state)[0], l)
 	}
-	return piece.EachLine(lines, func(l piece.Line, text string) bool {
+	read := piece.EachLine(lines, func(l piece.Line, text string) bool {
 		if m := displayState.FindStringSubmatch(text); m != nil {
 			if s.vendor() == "" {
 				s.ofSwitch("huawei", l)
@@ -138,6 +138,10 @@ func readDisplayInterface(s *sink, lines []piece.Line) int {
 		_, prompt := piece.PromptOf(l.Text)
 		return !prompt && (ok || displayLine.MatchString(text) || strings.HasPrefix(l.Text, " "))
 	})
+	if subject == "" { // a name alone is nobody's output
+		return 0
+	}
+	return read
 }
 
 var displayLine = piece.Compile(`^(?:IP packet|Loopback|Media|Port|Flow-control|Allow|MDI|Last|Input|Output|Link|\d[\d.]*[MG]bps|Unknown-speed|Internet|The |Route|Switch|Peak|Bandwidth|IPv6|Ethernet)`)

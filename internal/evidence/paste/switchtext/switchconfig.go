@@ -23,11 +23,11 @@ var configHead = piece.Compile(`^\s*(?:interface (?:range )?((?:[A-Za-z][\w-]*?\
 
 // configMark are lines that only a switch's configuration begins with, and what they
 // tell of the maker.
-var configMark = piece.Compile(`^\s*(?:!RANCID-CONTENT-TYPE: |Building configuration\.\.\.|Current [Cc]onfiguration ?(?::|\.\.\.)|!\s?Command: show running|!Running configuration last|! device: .*EOS|; \w+ Configuration Editor; Created on release|!Version ArubaOS-CX|! Version (?:10|9)\.\d)`)
+var configMark = piece.Compile(`^\s*(?:!RANCID-CONTENT-TYPE: |Running configuration:$|; Ver #|Building configuration\.\.\.|Current [Cc]onfiguration ?(?::|\.\.\.)|!\s?Command: show running|!Running configuration last|! device: .*EOS|; \w+ Configuration Editor; Created on release|!Version ArubaOS-CX|! Version (?:10|9)\.\d)`)
 
 // configEarly are lines near the top of a configuration: of one only where a section
 // of a port follows.
-var configEarly = piece.Compile(`^(?:hostname "?[\w.-]+"?|\s?sysname [\w.-]+|feature (?:lacp|vpc|lldp)|service (?:timestamps|password-encryption|pad).*|vlan \d+(?:[,-]\d+)*|version \d+\.\d.*| version \d.*|!|#)$`)
+var configEarly = piece.Compile(`^(?:hostname "?[\w.-]+"?|\s?sysname [\w.-]+|feature (?:lacp|vpc|lldp)|service (?:timestamps|password-encryption|pad).*|vlan \d+(?:[,-]\d+)*|version \d+\.\d.*| version \d.*)$`)
 
 // configSections are lines of a configuration outside of sections of ports, and heads
 // of other sections: known, and about nothing that is asked here.
@@ -65,7 +65,7 @@ var trunkLine = piece.Compile(`(?i)^trunk ([A-Za-z]?\d[\w,/-]*) (trk\d+)(?: (lac
 
 // furthestPort is how many lines below its first one a configuration without a mark
 // must have a port's section.
-const furthestPort = 200
+const furthestPort = 120
 
 // portFollows reports a port's section of a switch below.
 func portFollows(lines []piece.Line) bool {
@@ -89,8 +89,7 @@ type configReader struct {
 func readSwitchConfig(s *sink, lines []piece.Line) int {
 	c := &configReader{sink: s}
 	if first := strings.TrimSpace(lines[0].Text); configEarly.MatchString(lines[0].Text) && !configMark.MatchString(lines[0].Text) && !configGlobal(first) {
-		if first == "!" || first == "#" || s.Failed > 20 || !portFollows(lines) {
-			s.Failed++
+		if !portFollows(lines) {
 			return 0
 		}
 		c.whole = true

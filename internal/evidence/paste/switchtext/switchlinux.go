@@ -271,19 +271,28 @@ var CumulusCommands = piece.Reader{
 			if !cumulusCommand.MatchString(text) {
 				return false
 			}
-			s.ofSwitch("cumulus", l)
-			f := strings.Fields(text)
-			if len(f) < 4 {
-				return true
-			}
-			if f[0] == "nv" {
-				s.nvueSet(f, l)
-			} else {
-				s.ncluAdd(f, l)
-			}
+			s.cumulusCommand(text, l)
 			return true
 		})
 	}),
+	Asked: func(ps *piece.Sink, at piece.Line) {
+		if text := ps.Segment.Command; strings.HasPrefix(text, "n") && cumulusCommand.MatchString(text) {
+			(&sink{ps}).cumulusCommand(text, at)
+		}
+	},
+}
+
+// cumulusCommand reads one command, typed or listed.
+func (s *sink) cumulusCommand(text string, l piece.Line) {
+	s.ofSwitch("cumulus", l)
+	f := strings.Fields(text)
+	switch {
+	case len(f) < 4:
+	case f[0] == "nv":
+		s.nvueSet(f, l)
+	default:
+		s.ncluAdd(f, l)
+	}
 }
 
 var cumulusCommand = piece.Compile(`^(?:net (?:add (?:hostname|bond|interface|bridge|clag|vlan|loopback|bgp|time|ntp|dns|snmp|vxlan|vrf|routing|ospf|dot1x|acl|syslog|ptp|dhcp)\b|del (?:all|bond|interface|bridge)\b|commit$|pending$)|nv (?:set|unset) (?:interface|system|bridge|mlag|router|vrf|service|platform|qos|evpn|nve|acl)\b|nv config apply)`)

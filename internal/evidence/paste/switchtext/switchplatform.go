@@ -86,12 +86,16 @@ var SwitchSystem = piece.Reader{
 		return strings.HasPrefix(text, "Load for five secs: ") || strings.HasPrefix(text, "Time source is ") || strings.HasPrefix(text, "No time source, ") || strings.HasPrefix(text, "Priority  MAC Address") || strings.Contains(line, ".") && routerClock.MatchString(line)
 	},
 	Owns: func(seg piece.Segment, line string) bool {
-		return strings.Contains(seg.Command, "sys") && sysLine.MatchString(line)
+		if !strings.HasPrefix(seg.Command, "sh") || !strings.Contains(seg.Command, "sys") {
+			return false
+		}
+		m := sysLine.FindStringSubmatch(line)
+		return m != nil && piece.MacText(m[1]) != ""
 	},
 	Read: reading(func(s *sink, lines []piece.Line) int {
 		table := false
 		return piece.EachLine(lines, func(l piece.Line, text string) bool {
-			if m := sysLine.FindStringSubmatch(text); m != nil && (table || strings.Contains(s.Segment.Command, "sys")) {
+			if m := sysLine.FindStringSubmatch(text); m != nil && piece.MacText(m[1]) != "" && (table || strings.Contains(s.Segment.Command, "sys")) {
 				s.ofSwitch("", l)
 				s.SetIf("host", "system_mac", piece.MacText(m[1]), l)
 				return true

@@ -18,8 +18,16 @@ var RouterBond = piece.Reader{
 	Owns: func(s piece.Segment, line string) bool {
 		return routerAsked.MatchString(s.Command) && routerStatus.MatchString(line)
 	},
+	Asked: func(ps *piece.Sink, at piece.Line) {
+		if m := routerAdd.FindStringSubmatch(ps.Segment.Command); m != nil {
+			readRouterBond(&sink{ps}, []piece.Line{{File: at.File, Number: at.Number, Text: "add " + m[1]}})
+		}
+	},
 	Read: reading(readRouterBond),
 }
+
+// routerAdd is a bond that is made at the prompt.
+var routerAdd = piece.Compile(`^/?interface[ /]bonding[ /]add (.*slaves=.*)`)
 
 // routerStatus is a line of a monitor that only its command explains.
 var routerStatus = piece.Compile(`^\s*(?:mode|lacp-(?:partner-)?system-priority|lacp-(?:user-)?(?:partner-)?key): `)
