@@ -29,16 +29,16 @@ const (
 // undeliverable are netplan's types of routes that deliver nothing.
 var undeliverable = []string{"blackhole", "unreachable", "prohibit", "throw"}
 
-// routeMetrics are netplan's keys of a route that ip-route(8) has other words
+// RouteMetrics are netplan's keys of a route that ip-route(8) has other words
 // for.
-var routeMetrics = [...][2]string{
+var RouteMetrics = [...][2]string{
 	{"congestion-window", "initcwnd"}, {"advertised-receive-window", "initrwnd"}, {"advertised-mss", "advmss"},
 }
 
-// routeMetricRows are routeMetrics with what they mean.
+// routeMetricRows are RouteMetrics with what they mean.
 func routeMetricRows() [][2]string {
-	rows := make([][2]string, len(routeMetrics))
-	for i, k := range routeMetrics {
+	rows := make([][2]string, len(RouteMetrics))
+	for i, k := range RouteMetrics {
 		rows[i] = [2]string{k[0], k[1] + " of ip-route(8)"}
 	}
 	return rows
@@ -59,7 +59,7 @@ func (r Route) Kernel(link string) netstate.Route {
 		out.Type, out.Link, out.Gateway, out.OnLink = r.Type, "", netip.Addr{}, false
 	}
 	for _, p := range r.Unread {
-		for _, m := range routeMetrics {
+		for _, m := range RouteMetrics {
 			if m[0] == p.Key && p.Value != nil {
 				if out.Metrics == nil {
 					out.Metrics = map[string]string{}

@@ -7,17 +7,18 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/linerate/linerate/predict/pcie"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
 
 // level says which end of what is uncertain a computation takes.
-type level uint8
+type level = pcie.Level
 
 const (
-	middle level = iota
-	lowest
-	highest
+	middle  = pcie.Middle
+	lowest  = pcie.Lowest
+	highest = pcie.Highest
 )
 
 // estimate is a rate, and what it may be at least and at most where an input

@@ -9,6 +9,7 @@ import (
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict/framing"
+	"github.com/linerate/linerate/predict/pcie"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -23,35 +24,35 @@ func CardRate(c netstate.Card, frame int, transmit bool) (rate, low, high unit.B
 	if frame <= 0 {
 		frame = framing.DefaultMTU + framing.EthernetHeader
 	}
-	t := slotTraffic{frame: frame, transmit: transmit, tcp: true}
+	t := pcie.Traffic{Frame: frame, Transmit: transmit, TCP: true}
 	var at [3]unit.BitRate
 	for _, l := range []level{middle, lowest, highest} {
-		s, ok := slotAt(c, l)
+		s, ok := pcie.At(c, l)
 		if !ok {
 			return 0, 0, 0
 		}
-		at[l] = s.rateOf(t)
+		at[l] = s.RateOf(t)
 	}
 	return at[middle], at[lowest], at[highest]
 }
 
 // slotTraffic is what a leg asks of a slot at one end of the way.
-func (w *way) slotTraffic(l leg, transmit bool) slotTraffic {
-	return slotTraffic{
-		frame: w.segment(l).Frame(netstate.FramingL2, 0), transmit: transmit,
-		tcp: framing.IsTCP(w.traffic.protocol()), duplex: w.traffic.duplex,
+func (w *way) slotTraffic(l leg, transmit bool) pcie.Traffic {
+	return pcie.Traffic{
+		Frame: w.segment(l).Frame(netstate.FramingL2, 0), Transmit: transmit,
+		TCP: framing.IsTCP(w.traffic.protocol()), Duplex: w.traffic.duplex,
 	}
 }
 
 // slotWeight is how many bits of its slot a bit of the leg's payload takes;
 // zero where the slot is unknown.
 func (w *way) slotWeight(c netstate.Card, l leg, transmit bool, at level) float64 {
-	s, ok := slotAt(c, at)
+	s, ok := pcie.At(c, at)
 	payload := w.segment(l).Payload()
 	if !ok || payload <= 0 {
 		return 0
 	}
-	return s.perFrame(w.slotTraffic(l, transmit)) / float64(payload)
+	return s.PerFrame(w.slotTraffic(l, transmit)) / float64(payload)
 }
 
 // slotPayload is what the card's slot moves of the way's payload, by the leg
@@ -59,7 +60,7 @@ func (w *way) slotWeight(c netstate.Card, l leg, transmit bool, at level) float6
 func (w *way) slotPayload(c netstate.Card, transmit bool) estimate {
 	var e estimate
 	for _, at := range []level{middle, lowest, highest} {
-		s, ok := slotAt(c, at)
+		s, ok := pcie.At(c, at)
 		if !ok {
 			return estimate{}
 		}
@@ -69,7 +70,7 @@ func (w *way) slotPayload(c netstate.Card, transmit bool) estimate {
 				best = math.Min(best, weight)
 			}
 		}
-		rate := s.rate / unit.BitRate(best)
+		rate := s.Rate / unit.BitRate(best)
 		switch at {
 		case lowest:
 			e.low = rate
@@ -86,13 +87,13 @@ func (w *way) slotPayload(c netstate.Card, transmit bool) estimate {
 // slotOpen says what is uncertain of a slot.
 func slotOpen(c netstate.Card) string {
 	link := "what the link layer of " + c.Name + "'s slot takes differs by device"
-	if pcieGenerations[c.Generation].flit {
+	if s, ok := pcie.At(c, middle); ok && s.Flit {
 		link = ""
 	}
 	if c.MaxPayload > 0 {
 		return link
 	}
-	payload := fmt.Sprintf("the payload size of %s's slot is unknown: %d is usual, %d and %d occur", c.Name, usualMaxPayload, smallestMaxPayload, largestMaxPayload)
+	payload := fmt.Sprintf("the payload size of %s's slot is unknown: %d is usual, %d and %d occur", c.Name, pcie.UsualMaxPayload, pcie.SmallestMaxPayload, pcie.LargestMaxPayload)
 	if link == "" {
 		return payload
 	}
@@ -101,21 +102,20 @@ func slotOpen(c netstate.Card) string {
 
 // slotWhy is the arithmetic of slotPayload.
 func (w *way) slotWhy(c netstate.Card, transmit bool, rate unit.BitRate) string {
-	s, _ := slotAt(c, middle)
-	g := pcieGenerations[c.Generation]
+	s, _ := pcie.At(c, middle)
 	t := w.slotTraffic(w.legs[0], transmit)
 	assumed, link, both := "", " x 0.95 (link layer)", ""
 	if c.MaxPayload <= 0 {
 		assumed = " (assumed)"
 	}
-	if g.flit {
+	if s.Flit {
 		link = ""
 	}
-	if t.duplex {
+	if t.Duplex {
 		both = ", the other way's requests among them"
 	}
 	why := fmt.Sprintf("its slot is PCIe generation %d x%d: %s raw%s = %s; a frame of %d bytes takes %.0f in packets of at most %d%s, with headers and descriptors%s: %s of payload, shared by the card's ports",
-		c.Generation, c.Lanes, g.lane*unit.BitRate(c.Lanes), link, s.rate, t.frame, s.perFrame(t), s.maxPayload, assumed, both, rate)
+		c.Generation, c.Lanes, s.Raw, link, s.Rate, t.Frame, s.PerFrame(t), s.MaxPayload, assumed, both, rate)
 	if better := BetterSlot(c); better != "" {
 		why += "; " + better
 	}
@@ -271,7 +271,7 @@ func (w *way) slotsOpen(limits []Limit, high unit.BitRate) string {
 			for _, a := range s.at {
 				for _, p := range a.ports {
 					c, ok := cardOf(a.host, p.Card)
-					if !ok || !strings.HasPrefix(l.Where, a.host.Name+": ") || c.Generation < 1 || c.Generation >= len(pcieGenerations) {
+					if _, known := pcie.At(c, middle); !ok || !known || !strings.HasPrefix(l.Where, a.host.Name+": ") {
 						continue
 					}
 					if why := slotOpen(c); why != "" && !slices.Contains(whys, why) {

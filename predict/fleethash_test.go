@@ -11,7 +11,7 @@ import (
 )
 
 // TestTogetherHash: many clients that share one port of a bond while its other is idle
-// are held back by the hash, not by the line; where the ports share them, by the line.
+// are limited by the hash, not by the line; where the ports share them, by the line.
 func TestTogetherHash(t *testing.T) {
 	behindRouter := func(policy netstate.HashPolicy) func(Fabric) {
 		return func(f Fabric) {

@@ -3,6 +3,7 @@ package predict
 import (
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict/maxmin"
+	"github.com/linerate/linerate/predict/pcie"
 	"github.com/linerate/linerate/unit"
 )
 
@@ -61,8 +62,8 @@ func (n *network) cards(ids map[string]slotResource, at []attachment) {
 				continue
 			}
 			if c, ok := cardOf(a.host, p.Card); ok {
-				s, _ := slotAt(c, n.at)
-				ids[p.Card] = slotResource{n.add(s.rate), c}
+				s, _ := pcie.At(c, n.at)
+				ids[p.Card] = slotResource{n.add(s.Rate), c}
 			}
 		}
 	}

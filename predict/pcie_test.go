@@ -5,8 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict/testfabric"
@@ -36,77 +34,12 @@ func TestPublishedSlots(t *testing.T) {
 	}
 }
 
-// TestSlotArithmetic counts one frame by hand: 9014 bytes in 36 writes of 256
-// with 24 each, a descriptor written back (16 + 24), an eighth of a request
-// (24), an interrupt in 32 frames (28).
-func TestSlotArithmetic(t *testing.T) {
-	s, ok := slotAt(netstate.Card{Generation: 2, Lanes: 4, MaxPayload: 256}, middle)
-	const want = 9014 + 36*24 + 16 + 24 + 24.0/8 + 28.0/32
-	if got := s.perFrame(slotTraffic{frame: 9014}); !ok || math.Abs(got-want) > 1e-9 || s.rate != 16e9*.95 {
-		t.Errorf("a frame takes %v of %v; want %v of 15.2 Gbit/s", got, s.rate, want)
-	}
-	// From memory: 36 completions with 20, 40 descriptors in three more for 40
-	// frames, a doorbell.
-	const sent = 9014 + 36*20 + (640+3*20)/40.0 + 28
-	if got := s.perFrame(slotTraffic{frame: 9014, transmit: true}); math.Abs(got-sent) > 1e-9 {
-		t.Errorf("a frame that leaves takes %v; want %v", got, sent)
-	}
-	// Both ways: the reads of the other way are requests in this one.
-	both := s.perFrame(slotTraffic{frame: 9014, duplex: true})
-	if extra := both - want; math.Abs(extra-(18*24+2*24/40.0+(128+24)/8.0+28.0/32)) > 1e-9 {
-		t.Errorf("the other way adds %v", extra)
-	}
-}
-
 func TestUnknownSlot(t *testing.T) {
 	for _, c := range []netstate.Card{{}, {Lanes: 16}, {Generation: 3}, {Generation: 8, Lanes: 4}, {Generation: -1, Lanes: 4}} {
 		if rate, low, high := CardRate(c, 1514, true); rate != 0 || low != 0 || high != 0 {
 			t.Errorf("%+v: %v", c, rate)
 		}
 	}
-}
-
-// TestSlotHolds: smaller frames, smaller packets and fewer lanes never move
-// more, and traffic the other way never helps.
-func TestSlotHolds(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		c := netstate.Card{
-			Generation: rapid.IntRange(1, 7).Draw(t, "generation"), Lanes: rapid.IntRange(1, 32).Draw(t, "lanes"),
-			MaxPayload: rapid.SampledFrom([]int{0, 128, 256, 512, 1024, 4096}).Draw(t, "max payload"),
-		}
-		at := rapid.SampledFrom([]level{middle, lowest, highest}).Draw(t, "level")
-		s, ok := slotAt(c, at)
-		if !ok {
-			t.Fatalf("%+v has no slot", c)
-		}
-		x := slotTraffic{
-			frame: rapid.IntRange(60, 16000).Draw(t, "frame"), transmit: rapid.Bool().Draw(t, "transmit"),
-			tcp: rapid.Bool().Draw(t, "tcp"),
-		}
-		rate := s.rateOf(x)
-		if Bad(rate) || rate <= 0 || rate >= s.rate {
-			t.Fatalf("%v of %v", rate, s.rate)
-		}
-		y := x
-		y.duplex = true
-		if s.rateOf(y) > rate {
-			t.Fatalf("%v with the other way, %v without", s.rateOf(y), rate)
-		}
-		larger := s
-		larger.maxPayload *= 2
-		if larger.rateOf(x) < rate {
-			t.Fatalf("larger packets: %v, %v", larger.rateOf(x), rate)
-		}
-		y = x
-		y.frame += larger.maxPayload * readRequest // a multiple of both: no packet less full
-		if y.frame < 1<<22 && !x.tcp && s.rateOf(y) < rate {
-			t.Fatalf("larger frames: %v, %v", s.rateOf(y), rate)
-		}
-		mid, low, high := CardRate(c, x.frame, x.transmit)
-		if low > mid || mid > high {
-			t.Fatalf("%v not within %v to %v", mid, low, high)
-		}
-	})
 }
 
 // TestSmallFrames: descriptors and headers weigh more on smaller frames, and

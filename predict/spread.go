@@ -48,7 +48,7 @@ type use struct {
 	// Of byAddress: cards, each address of the host's own has one port; secret,
 	// nobody can tell which.
 	cards, secret bool
-	// mend is what would use more ports of a bond whose host is not Linux; "" else.
+	// mend says what would use more ports of a bond whose host is not Linux; "" else.
 	mend string
 	// outer: the ports are a tunnel's, which decide and cannot be chosen.
 	outer bool

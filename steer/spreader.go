@@ -21,7 +21,7 @@ type Spreader interface {
 // Remedied is a spreader that says itself what would let flows use its links evenly.
 type Remedied interface{ Remedy() string }
 
-// Grouper is a Spreader that says which frames share a link where it cannot say
+// Grouper is a Spreader that says which frames share a link where it does not know
 // which link: groups number the frames' links by first appearance.
 type Grouper interface {
 	Spreader

@@ -38,7 +38,7 @@ var usual = map[record.Cause]string{
 	record.Application:     "look at what the program waits for: its disk, its peer, one thread",
 }
 
-// ofReceiver are causes that are mended where traffic arrives; others where it
+// ofReceiver are causes that are repaired where traffic arrives; others where it
 // leaves.
 var ofReceiver = map[record.Cause]bool{record.ReceiveWindow: true, record.ReceiverCPU: true}
 

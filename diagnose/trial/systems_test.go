@@ -26,7 +26,7 @@ func of(host, system, mode, policy string) predict.Fabric {
 }
 
 // TestOtherSystems: what limits a trial with a host that does not run Linux is said,
-// and mended, in that system's own words.
+// and repaired, in that system's own words.
 func TestOtherSystems(t *testing.T) {
 	oneOut, oneIn := sent(8, rates(one, 0), rates(one/2, one/2)), sent(8, rates(one/2, one/2), rates(one, 0))
 	short := func(rwnd, sndbuf float64) record.Trial {

@@ -29,9 +29,9 @@ func (d *describer) leasedOf(l netstate.Link) *yamldoc.Node {
 		if r.Link != l.Name || !d.isLeased(r) {
 			continue
 		}
-		node, why := fabric.WayNode(d.host, r)
+		node, why := WayNode(d.host, r)
 		if why == "" {
-			why = fabric.BeyondKeys(r)
+			why = BeyondKeys(r)
 		}
 		if why != "" {
 			d.unsaid.add(routeLine(r), why)

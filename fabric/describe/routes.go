@@ -53,7 +53,7 @@ func (d *describer) routes(l netstate.Link, routes *yamldoc.Node) {
 		if !over || len(r.Hops) > 0 || d.implied(l, r) || d.isLeased(r) {
 			continue
 		}
-		node, why := fabric.RouteNode(d.host, r)
+		node, why := RouteNode(d.host, r)
 		if why == "" && !d.place(r) {
 			why = "another route of its destination, table and metric is written"
 		}
@@ -111,11 +111,11 @@ func ruleLine(r netstate.Rule) string {
 // rules are those that have to do with a link and stand under none yet.
 func (d *describer) rules(l netstate.Link, rules *yamldoc.Node) {
 	for i, r := range d.host.Rules {
-		if d.ruled[i] || fabric.KernelRule(r) || !fabric.RuleBelongs(d.host, r, l.Name) {
+		if d.ruled[i] || KernelRule(r) || !RuleBelongs(d.host, r, l.Name) {
 			continue
 		}
 		d.ruled[i] = true
-		node, why := fabric.RuleNode(r)
+		node, why := RuleNode(r)
 		if why != "" {
 			d.unsaid.add(ruleLine(r), why)
 			continue
@@ -131,7 +131,7 @@ func (d *describer) multipath() *yamldoc.Node {
 		if len(r.Hops) == 0 {
 			continue
 		}
-		node, why := fabric.MultipathNode(d.host, r)
+		node, why := MultipathNode(d.host, r)
 		for _, hop := range r.Hops {
 			if why == "" && !d.needed[hop.Link] {
 				why = "over " + hop.Link + ", which is not written"
@@ -145,7 +145,7 @@ func (d *describer) multipath() *yamldoc.Node {
 			continue
 		}
 		n.Items = append(n.Items, node)
-		if policy := fabric.HashPolicyOf(r); !slices.Contains(d.restsOn, policy) {
+		if policy := HashPolicyOf(r); !slices.Contains(d.restsOn, policy) {
 			d.restsOn = append(d.restsOn, policy)
 		}
 	}
@@ -161,7 +161,7 @@ func (d *describer) mptcp() *yamldoc.Node {
 	endpoints := &yamldoc.Node{Kind: yamldoc.SequenceNode}
 	told := map[netip.Addr]bool{}
 	for _, e := range m.Endpoints {
-		node, why := fabric.EndpointNode(d.host, e)
+		node, why := EndpointNode(d.host, e)
 		switch {
 		case e.Flags&netstate.MPTCPImplicit != 0:
 			continue
@@ -208,8 +208,8 @@ func (d *describer) rest() {
 		}
 	}
 	for i, r := range d.host.Rules {
-		if !d.ruled[i] && !fabric.KernelRule(r) {
-			_, why := fabric.RuleNode(r)
+		if !d.ruled[i] && !KernelRule(r) {
+			_, why := RuleNode(r)
 			d.unsaid.add(ruleLine(r), kindOr(why, "it belongs to no link written here"))
 		}
 	}

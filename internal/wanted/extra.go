@@ -4,7 +4,7 @@ import (
 	"net/netip"
 	"slices"
 
-	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/fabric/describe"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/plan"
 )
@@ -56,7 +56,7 @@ func (b *builder) extraRoutes(ofMain bool) {
 		if (mainTable(r.Table) == tableMain) != ofMain || !static(r.Protocol) || !b.overDeclared(r) || b.ownRoute(r) {
 			continue
 		}
-		if b.request.Exact && fabric.CanSayRoute(b.observed, r) && !b.besideOwn(r) {
+		if b.request.Exact && describe.CanSayRoute(b.observed, r) && !b.besideOwn(r) {
 			b.dropRoute(r, by, whyExtra)
 		} else {
 			b.leave("route %s is not in the file and stays", routeWords(r))
@@ -95,7 +95,7 @@ func (b *builder) extraRules() {
 		if kernelRule(r) || b.fromFile(r) {
 			continue
 		}
-		simple := r.Selectors == "" && (r.From.IsValid() || r.To.IsValid()) && fabric.CanSayRule(r)
+		simple := r.Selectors == "" && (r.From.IsValid() || r.To.IsValid()) && describe.CanSayRule(r)
 		if !simple || !b.request.Exact || !b.belongs(r) || b.sharesPlace(r) {
 			b.leave("rule %s is not in the file and stays", ruleWords(r))
 			continue
@@ -116,7 +116,7 @@ func (b *builder) sharesPlace(r netstate.Rule) bool {
 // belongs reports a rule that has to do with a link of the file.
 func (b *builder) belongs(r netstate.Rule) bool {
 	for link, id := range b.declared {
-		if id != "" && fabric.RuleBelongs(b.observed, r, link) {
+		if id != "" && describe.RuleBelongs(b.observed, r, link) {
 			return true
 		}
 	}
@@ -153,7 +153,7 @@ func (b *builder) mptcp() {
 	for _, e := range slices.Clone(m.Endpoints) {
 		switch {
 		case said[e.Addr] || e.Flags&netstate.MPTCPImplicit != 0:
-		case b.request.Exact && b.at.Has("mptcp", "endpoints") && fabric.CanSayEndpoint(b.observed, e) && (e.Link == "" || b.declared[e.Link] != ""):
+		case b.request.Exact && b.at.Has("mptcp", "endpoints") && describe.CanSayEndpoint(b.observed, e) && (e.Link == "" || b.declared[e.Link] != ""):
 			b.dropEndpoint(e, b.at.Line("mptcp", "endpoints"), whyExtra)
 		default:
 			b.leave("MPTCP endpoint %s is not in the file and stays", e.Addr)

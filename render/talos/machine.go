@@ -203,7 +203,7 @@ func vlanName(parent string, id uint64) string {
 }
 
 // selected is a definition for what a selector finds, by the address or the driver; ""
-// and noted for one that a match cannot say.
+// and noted for one that no match stands for.
 func (r *reader) selected(n *yamldoc.Node, place string) string {
 	match := node.Mapping()
 	for _, p := range node.Pairs(n) {

@@ -9,6 +9,7 @@ import (
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict"
+	"github.com/linerate/linerate/predict/pcie"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -19,7 +20,7 @@ func slotRate(gts, width float64) unit.BitRate {
 	if width > 32 {
 		return 0
 	}
-	card := netstate.Card{Generation: predict.PCIeGeneration(gts), Lanes: int(width)}
+	card := netstate.Card{Generation: pcie.Generation(gts), Lanes: int(width)}
 	rx, _, _ := predict.CardRate(card, 1514, false)
 	tx, _, _ := predict.CardRate(card, 1514, true)
 	return min(rx, tx)
@@ -119,7 +120,7 @@ func narrowest(h *piece.Host, subject string) (l lanes, by string, e record.Evid
 	}
 	if own.rate() == 0 {
 		if gbps, from, ok := scene.Number(h, subject, "available_gbps"); ok {
-			transfers, n := predict.PCIeSlot(unit.BitRate(gbps) * unit.Gbps)
+			transfers, n := pcie.SlotOf(unit.BitRate(gbps) * unit.Gbps)
 			own = lanes{transfers, float64(n)}
 			e = scene.Saw("link of "+name, own.String()+" by its rate", from)
 		}
@@ -194,7 +195,7 @@ func slotRemedy(h *piece.Host, subject string, now, can lanes, by string) (remed
 	case can.width > now.width:
 		wanted = fmt.Sprintf("more lanes (x%.0f)", can.width)
 	case can.speed > now.speed:
-		wanted = fmt.Sprintf("faster lanes (%g GT/s, PCIe generation %d)", can.speed, predict.PCIeGeneration(can.speed))
+		wanted = fmt.Sprintf("faster lanes (%g GT/s, PCIe generation %d)", can.speed, pcie.Generation(can.speed))
 	case now.width == 1:
 		wanted = "more lanes (x4 or wider)"
 	}

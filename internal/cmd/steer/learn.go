@@ -96,7 +96,7 @@ func steerLearn(ctx context.Context, con *console.Console, p *progress.Progress,
 				err = console.WithHint(err, "name the port that the application will use, or a free one, with --dport")
 			}
 			return err
-		default: // a firewall on the way back leaves what was learned
+		default: // a firewall against the answers leaves what was learned
 			shown.Notes = append(shown.Notes, "nothing was learned from connections of "+from+" to "+to+": "+err.Error())
 		}
 	}

@@ -39,10 +39,10 @@ type tuned struct {
 	// Finding is what limits the result where it is below the target, nil where it
 	// is not, or nobody knows.
 	Finding *record.Finding `json:"finding,omitempty"`
-	// Recipe is how another program comes to Load.
-	Recipe  *recipe `json:"recipe,omitempty"`
-	Traffic float64 `json:"traffic_s"`
-	// Group is the run in the hosts' journals, Rollback the command that takes
+	// Snippet is how another program comes to Load.
+	Snippet *snippet `json:"snippet,omitempty"`
+	Traffic float64  `json:"traffic_s"`
+	// Group is the run in the hosts' journals, Rollback the command that rolls
 	// it back, "" where nothing was kept.
 	Group    string `json:"group,omitempty"`
 	Rollback string `json:"rollback,omitempty"`
@@ -108,7 +108,7 @@ func outcomeOf(r record.Record, t *tuneRun) tuneOutcome {
 	if out.kept() > 0 {
 		d.Group, d.Rollback = r.Tuning.Group, t.rollback(r.Tuning.Group)
 	}
-	d.Recipe = t.recipeOf(r, d.Load)
+	d.Snippet = t.snippetOf(r, d.Load)
 	if result, ok := resultOf(r, t.direction()); ok && short(*d, out.target) {
 		d.Finding = result.Finding
 	}
@@ -165,7 +165,7 @@ func printTuned(con *console.Console, out tuneOutcome) {
 	}
 	fmt.Fprint(con.Stdout, console.Wrapped("", fmt.Sprintf("before %v, after %v%s; %s, %.0f s of traffic", d.Before, d.After, share, unit.Counted(d.Measurements, "measurement"), d.Traffic), con.Width()))
 	printStopped(con, out)
-	printRecipe(con, d.Recipe)
+	printSnippet(con, d.Snippet)
 	for _, note := range out.notes {
 		fmt.Fprint(con.Stdout, console.Wrapped("", note, con.Width()))
 	}
@@ -222,8 +222,8 @@ func stoppedWords(stopped string) string {
 	return "no further setting on these hosts helps"
 }
 
-// printRecipe says what traffic carries most, and how to come to it.
-func printRecipe(con *console.Console, r *recipe) {
+// printSnippet says what traffic carries most, and how to come to it.
+func printSnippet(con *console.Console, r *snippet) {
 	if r == nil {
 		return
 	}

@@ -302,16 +302,16 @@ func TestStopped(t *testing.T) {
 	}
 }
 
-// TestRecipeOfInterfaces: streams over interfaces without a bond are told by their
+// TestSnippetOfInterfaces: streams over interfaces without a bond are told by their
 // addresses, and no ports are to be picked.
-func TestRecipeOfInterfaces(t *testing.T) {
+func TestSnippetOfInterfaces(t *testing.T) {
 	run := &tuneRun{options: campaign.Tuning{Direction: flow.Forward}}
 	lanes := []record.Lane{}
 	for _, pair := range [][2]string{{"10.1.1.11", "10.1.1.12"}, {"10.1.2.11", "10.1.2.12"}, {"10.1.1.11", "10.1.1.12"}} {
 		lanes = append(lanes, record.Lane{Lane: flow.Lane{Src: netip.MustParseAddr(pair[0]), Dst: netip.MustParseAddr(pair[1])}, Way: flow.Forward})
 	}
 	r := record.Record{Trials: []record.Trial{{From: "a", To: "b", Phase: record.PhaseAfter, Direction: flow.Forward, Streams: 3, Lanes: lanes}}}
-	got := run.recipeOf(r, record.TunedLoad{Streams: 3, Ports: "kernel"})
+	got := run.snippetOf(r, record.TunedLoad{Streams: 3, Ports: "kernel"})
 	want := []string{"2 streams: 10.1.1.11 to 10.1.1.12", "1 stream: 10.1.2.11 to 10.1.2.12"}
 	if !slices.Equal(got.Pairs, want) || got.Command != "" || got.Words != "3 streams" {
 		t.Errorf("got %+v, want pairs %v", got, want)

@@ -96,7 +96,7 @@ type MemberState string
 const (
 	Bundled    MemberState = "bundled"
 	Standalone MemberState = "standalone"  // up, but alone: no partner, or not the channel's
-	Suspended  MemberState = "suspended"   // held back by the switch
+	Suspended  MemberState = "suspended"   // set aside by the switch
 	HotStandby MemberState = "hot-standby" // waits for a member to fail
 	Waiting    MemberState = "waiting"     // not yet agreed
 	Down       MemberState = "down"

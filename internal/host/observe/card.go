@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/netstate"
-	"github.com/linerate/linerate/predict"
+	"github.com/linerate/linerate/predict/pcie"
 )
 
 // pciAddress is domain:bus:device.function.
@@ -88,7 +88,7 @@ func readCard(tree fs.FS, name, function string) netstate.Card {
 func generation(text string) int {
 	word, _, _ := strings.Cut(strings.TrimSpace(text), " ")
 	transfers, _ := strconv.ParseFloat(word, 64) // zero is no generation's
-	return predict.PCIeGeneration(transfers)
+	return pcie.Generation(transfers)
 }
 
 // lanes reads a link width; 0 and 255 are the kernel's unknown.

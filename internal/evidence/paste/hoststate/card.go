@@ -7,7 +7,7 @@ import (
 
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
 	"github.com/linerate/linerate/netstate"
-	"github.com/linerate/linerate/predict"
+	"github.com/linerate/linerate/predict/pcie"
 )
 
 var pciFunction = regexp.MustCompile(`^[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]$`)
@@ -42,5 +42,5 @@ func generation(h *piece.Host, subject, key string) int {
 	if err != nil {
 		return 0
 	}
-	return predict.PCIeGeneration(transfers)
+	return pcie.Generation(transfers)
 }

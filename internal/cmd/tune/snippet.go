@@ -12,10 +12,10 @@ import (
 	"github.com/linerate/linerate/unit"
 )
 
-// recipe is how another program comes to the traffic that carries most: what its
+// snippet is how another program comes to the traffic that carries most: what its
 // streams are, and the command that names their ports where a bond chooses the
 // link by them.
-type recipe struct {
+type snippet struct {
 	// Words are the traffic, Pairs how many of its streams go between which
 	// addresses where those are several.
 	Words string   `json:"traffic"`
@@ -24,13 +24,13 @@ type recipe struct {
 	Command string `json:"command,omitempty"`
 }
 
-// recipeOf is the recipe for the traffic of a record's result; nil where there is
+// snippetOf is the snippet for the traffic of a record's result; nil where there is
 // no result.
-func (t *tuneRun) recipeOf(r record.Record, load record.TunedLoad) *recipe {
+func (t *tuneRun) snippetOf(r record.Record, load record.TunedLoad) *snippet {
 	if load.Streams == 0 {
 		return nil
 	}
-	out := &recipe{Words: loadWords(load)}
+	out := &snippet{Words: loadWords(load)}
 	result, ok := resultOf(r, t.direction())
 	if !ok {
 		return out

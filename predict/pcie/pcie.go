@@ -1,4 +1,7 @@
-package predict
+// Package pcie is what a slot of PCI Express moves of a network card's frames: the
+// generations, what packets and descriptors take, and what is uncertain of both. Pure
+// arithmetic; which cards carry what traffic is package predict's.
+package pcie
 
 import (
 	"slices"
@@ -8,8 +11,18 @@ import (
 	"github.com/linerate/linerate/unit"
 )
 
-// pcieGeneration is what a generation of PCI Express makes of a lane.
-type pcieGeneration struct {
+// Level says which end of what is uncertain a computation takes.
+type Level uint8
+
+// The levels.
+const (
+	Middle Level = iota
+	Lowest
+	Highest
+)
+
+// generation is what a generation of PCI Express makes of a lane.
+type generation struct {
 	// transfers are one lane's, in GT/s.
 	transfers float64
 	// lane is one lane's rate after line coding.
@@ -22,27 +35,27 @@ type pcieGeneration struct {
 	flit bool
 }
 
-// pcieGenerations: GT/s x 8/10 for 1 and 2, x 128/130 for 3 to 5 (PCI Express
+// generations: GT/s x 8/10 for 1 and 2, x 128/130 for 3 to 5 (PCI Express
 // Base Specification 5.0, section 4.2); for 6 and 7 a flit of 256 bytes carries
 // 236 of packets, which have neither LCRC nor sequence number of their own
 // (6.0, section 4.2.3). Generation 0 is unknown.
-var pcieGenerations = [...]pcieGeneration{
+var generations = [...]generation{
 	1: {transfers: 2.5, lane: 2.5e9 * 8 / 10, framing: 8}, 2: {transfers: 5, lane: 5e9 * 8 / 10, framing: 8},
 	3: {transfers: 8, lane: 8e9 * 128 / 130, framing: 8}, 4: {transfers: 16, lane: 16e9 * 128 / 130, framing: 8}, 5: {transfers: 32, lane: 32e9 * 128 / 130, framing: 8},
 	6: {transfers: 64, lane: 64e9 * 236 / 256, flit: true}, 7: {transfers: 128, lane: 128e9 * 236 / 256, flit: true},
 }
 
-// PCIeGeneration returns the generation whose lanes make so many GT/s; 0 where none
+// Generation returns the generation whose lanes make so many GT/s; 0 where none
 // does.
-func PCIeGeneration(transfers float64) int {
-	return max(slices.IndexFunc(pcieGenerations[:], func(g pcieGeneration) bool { return g.transfers == transfers && transfers > 0 }), 0)
+func Generation(transfers float64) int {
+	return max(slices.IndexFunc(generations[:], func(g generation) bool { return g.transfers == transfers && transfers > 0 }), 0)
 }
 
-// PCIeSlot returns the GT/s and lanes whose rate after line coding comes within
+// SlotOf returns the GT/s and lanes whose rate after line coding comes within
 // a hundredth of that one, as drivers print it; zeros where none does.
-func PCIeSlot(rate unit.BitRate) (transfers float64, lanes int) {
+func SlotOf(rate unit.BitRate) (transfers float64, lanes int) {
 	for lanes = 1; lanes <= 16; lanes *= 2 {
-		for _, g := range pcieGenerations[1:] {
+		for _, g := range generations[1:] {
 			if share := g.lane * unit.BitRate(lanes) / rate; share > 0.99 && share < 1.01 {
 				return g.transfers, lanes
 			}
@@ -75,9 +88,9 @@ const (
 // Payload sizes where MaxPayload is unknown: 256 is what most root ports
 // offer; firmware that plays safe leaves 128, and newer hosts agree on 512.
 const (
-	usualMaxPayload    = 256
-	smallestMaxPayload = 128
-	largestMaxPayload  = 512
+	UsualMaxPayload    = 256
+	SmallestMaxPayload = 128
+	LargestMaxPayload  = 512
 )
 
 // What a card and its driver exchange beside frames, per frame or so many of
@@ -112,34 +125,40 @@ func (b slotBytes) plus(c slotBytes) slotBytes { return slotBytes{b.up + c.up, b
 
 func (b slotBytes) times(n float64) slotBytes { return slotBytes{b.up * n, b.down * n} }
 
-// slot is a card's slot at one level of what is uncertain.
-type slot struct {
-	maxPayload, framing int
-	rate                unit.BitRate // packets with their headers, each direction
+// Slot is a card's slot at one level of what is uncertain.
+type Slot struct {
+	// MaxPayload is the largest packet's payload, in bytes; Rate is packets with their
+	// headers, in each direction, Raw what the lanes have of it after line coding.
+	MaxPayload int
+	Rate, Raw  unit.BitRate
+	// Flit: the link layer takes nothing of it, as from generation 6 on.
+	Flit    bool
+	framing int
 }
 
-// slotAt is false where generation or lanes are unknown.
-func slotAt(c netstate.Card, at level) (slot, bool) {
-	if c.Generation < 1 || c.Generation >= len(pcieGenerations) || c.Lanes < 1 {
-		return slot{}, false
+// At is a card's slot; false where generation or lanes are unknown.
+func At(c netstate.Card, at Level) (Slot, bool) {
+	if c.Generation < 1 || c.Generation >= len(generations) || c.Lanes < 1 {
+		return Slot{}, false
 	}
-	g := pcieGenerations[c.Generation]
-	s := slot{maxPayload: c.MaxPayload, framing: g.framing, rate: g.lane * unit.BitRate(c.Lanes)}
-	share, payload := linkLayerShare, usualMaxPayload
+	g := generations[c.Generation]
+	raw := g.lane * unit.BitRate(c.Lanes)
+	s := Slot{MaxPayload: c.MaxPayload, Rate: raw, Raw: raw, Flit: g.flit, framing: g.framing}
+	share, payload := linkLayerShare, UsualMaxPayload
 	switch at {
-	case lowest:
-		share, payload = linkLayerLow, smallestMaxPayload
-	case highest:
-		share, payload = linkLayerHigh, largestMaxPayload
+	case Lowest:
+		share, payload = linkLayerLow, SmallestMaxPayload
+	case Highest:
+		share, payload = linkLayerHigh, LargestMaxPayload
 	}
 	if !g.flit {
-		s.rate *= unit.BitRate(share)
+		s.Rate *= unit.BitRate(share)
 	}
 	if c.Scale > 0 {
-		s.rate /= unit.BitRate(c.Scale)
+		s.Rate /= unit.BitRate(c.Scale)
 	}
-	if s.maxPayload <= 0 {
-		s.maxPayload = payload
+	if s.MaxPayload <= 0 {
+		s.MaxPayload = payload
 	}
 	return s, true
 }
@@ -147,23 +166,23 @@ func slotAt(c netstate.Card, at level) (slot, bool) {
 // packets is how many packets of at most size carry n bytes.
 func packets(n, size int) float64 { return float64((n + size - 1) / size) }
 
-func (s slot) write(n int) float64 {
-	return float64(n) + packets(n, s.maxPayload)*float64(requestHeader+s.framing)
+func (s Slot) write(n int) float64 {
+	return float64(n) + packets(n, s.MaxPayload)*float64(requestHeader+s.framing)
 }
 
-func (s slot) request(n int) float64 {
+func (s Slot) request(n int) float64 {
 	return packets(n, readRequest) * float64(requestHeader+s.framing)
 }
 
 // completion answers a read: root complexes join what they read up to
 // MaxPayload (Neugebauer et al., section 3, and their measurements); one that
 // answers in pieces of the 64-byte boundary (RCB) sends a quarter less.
-func (s slot) completion(n int) float64 {
-	return float64(n) + packets(n, s.maxPayload)*float64(completionHeader+s.framing)
+func (s Slot) completion(n int) float64 {
+	return float64(n) + packets(n, s.MaxPayload)*float64(completionHeader+s.framing)
 }
 
 // receive is what a frame that arrives costs.
-func (s slot) receive(frame int) slotBytes {
+func (s Slot) receive(frame int) slotBytes {
 	return slotBytes{
 		up:   s.write(frame) + s.write(descriptor) + s.request(fetchFree*descriptor)/fetchFree + s.write(word)/interruptsPer,
 		down: s.completion(fetchFree*descriptor)/fetchFree + s.write(word)/freeDoorbell,
@@ -172,52 +191,52 @@ func (s slot) receive(frame int) slotBytes {
 
 // send is what a frame that leaves costs. With segmentation in the card, n of
 // them are one packet for driver and descriptors.
-func (s slot) send(frame int, n float64) slotBytes {
+func (s Slot) send(frame int, n float64) slotBytes {
 	return slotBytes{
 		up:   s.request(frame) + (s.request(fetchToSend*descriptor)/fetchToSend+s.write(writeBackSent*descriptor)/writeBackSent+s.write(word)/interruptsPer)/n,
 		down: s.completion(frame) + (s.completion(fetchToSend*descriptor)/fetchToSend+s.write(word))/n,
 	}
 }
 
-// slotTraffic is what a slot is asked to move.
-type slotTraffic struct {
-	frame    int // bytes from the Ethernet header on
-	transmit bool
-	// tcp: the card cuts up what it sends, and acknowledgements come back, one
+// Traffic is what a slot is asked to move.
+type Traffic struct {
+	Frame    int // bytes from the Ethernet header on
+	Transmit bool
+	// TCP: the card cuts up what it sends, and acknowledgements come back, one
 	// for a burst.
-	tcp bool
-	// duplex: as much goes the other way at the same time.
-	duplex bool
+	TCP bool
+	// Duplex: as much goes the other way at the same time.
+	Duplex bool
 }
 
-// perFrame is what each frame of the traffic takes from the direction of the
+// PerFrame is how many bytes each frame of the traffic takes from the direction of the
 // slot that its data goes. In duplex the other way's requests and descriptors
 // go there too; its data does not.
-func (s slot) perFrame(t slotTraffic) float64 {
+func (s Slot) PerFrame(t Traffic) float64 {
 	n := 1.0
 	var ackOut, ackIn slotBytes
-	if t.tcp {
-		n = max(1, float64(burst/t.frame))
+	if t.TCP {
+		n = max(1, float64(burst/t.Frame))
 		ackOut, ackIn = s.send(ackFrame, 1).times(1/n), s.receive(ackFrame).times(1/n)
 	}
-	in, out := s.receive(t.frame).plus(ackOut), s.send(t.frame, n).plus(ackIn)
+	in, out := s.receive(t.Frame).plus(ackOut), s.send(t.Frame, n).plus(ackIn)
 	var all slotBytes
-	if t.duplex || !t.transmit {
+	if t.Duplex || !t.Transmit {
 		all = all.plus(in)
 	}
-	if t.duplex || t.transmit {
+	if t.Duplex || t.Transmit {
 		all = all.plus(out)
 	}
-	if t.transmit {
+	if t.Transmit {
 		return all.down
 	}
 	return all.up
 }
 
-// rateOf is frames from the Ethernet header on.
-func (s slot) rateOf(t slotTraffic) unit.BitRate {
-	if t.frame <= 0 {
+// RateOf is the rate of frames from the Ethernet header on.
+func (s Slot) RateOf(t Traffic) unit.BitRate {
+	if t.Frame <= 0 {
 		return 0
 	}
-	return s.rate * unit.BitRate(float64(t.frame)/s.perFrame(t))
+	return s.Rate * unit.BitRate(float64(t.Frame)/s.PerFrame(t))
 }

@@ -1,4 +1,4 @@
-package fabric
+package describe
 
 import (
 	"net/netip"
@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/netstate"
 )
@@ -78,7 +79,7 @@ func otherRoute(r netstate.Route) string {
 func BeyondKeys(r netstate.Route) string {
 	dst := r.Dst.Addr()
 	switch {
-	case r.Table == LocalTable:
+	case r.Table == fabric.LocalTable:
 		return "of the kernel's own table"
 	case r.Table < 1:
 		return "of no table"
@@ -87,7 +88,7 @@ func BeyondKeys(r netstate.Route) string {
 	case dst.IsMulticast(), dst.IsLinkLocalUnicast():
 		return "link-local or multicast, which is left to the kernel"
 	}
-	for _, key := range SortedNames(r.Extra) {
+	for _, key := range fabric.SortedNames(r.Extra) {
 		return "its " + key
 	}
 	return ""
@@ -131,14 +132,13 @@ func WayNode(h netstate.Host, r netstate.Route) (*yamldoc.Node, string) {
 	}
 	placeNode(n, r)
 	n.Set("mtu", yamldoc.Count(r.MTU))
-	for _, m := range routeMetrics {
+	for _, m := range fabric.RouteMetrics {
 		if v := r.Metrics[m[1]]; v != "" {
 			n.Set(m[0], yamldoc.Text(v))
 		}
 	}
-	ps, back := &yamldoc.Collector{}, Route{}
-	routeKeys.decode(&decoder{Collector: ps}, "", n, &back)
-	return n, otherwise(ps, back.Kernel(r.Link), r)
+	back, ok := fabric.ReadRoute(n)
+	return n, otherwise(ok, back.Kernel(r.Link), r)
 }
 
 // toText is a destination; netplan's word for IPv6's default needs a next hop
@@ -152,21 +152,21 @@ func toText(dst netip.Prefix, overGateway bool) string {
 
 func placeNode(n *yamldoc.Node, r netstate.Route) {
 	n.Set("metric", yamldoc.Count(r.Metric))
-	if r.Table != MainTable {
+	if r.Table != fabric.MainTable {
 		n.Set("table", yamldoc.Count(r.Table))
 	}
 }
 
 // otherwise says why what was read back is not what was meant; "" it is.
-func otherwise(ps *yamldoc.Collector, back, meant netstate.Route) string {
-	if len(ps.All) > 0 {
+func otherwise(read bool, back, meant netstate.Route) string {
+	if !read {
 		return "which the file cannot represent"
 	}
-	back, meant = Numbered(back), Numbered(meant)
+	back, meant = fabric.Numbered(back), fabric.Numbered(meant)
 	if back.Words(nil) == meant.Words(nil) {
 		return ""
 	}
-	for _, key := range SortedNames(meant.Metrics) {
+	for _, key := range fabric.SortedNames(meant.Metrics) {
 		if meant.Metrics[key] != back.Metrics[key] {
 			return "its " + key
 		}
@@ -219,9 +219,8 @@ func MultipathNode(h netstate.Host, r netstate.Route) (*yamldoc.Node, string) {
 	n.Set("to", yamldoc.Text(toText(r.Dst, gateway)))
 	placeNode(n, r)
 	n.Set("hops", hops)
-	ps, back := &yamldoc.Collector{}, MultipathRoute{}
-	multipathKeys.decode(&decoder{Collector: ps}, "", n, &back)
-	return n, otherwise(ps, back.Kernel(), r)
+	back, ok := fabric.ReadMultipath(n)
+	return n, otherwise(ok, back.Kernel(), r)
 }
 
 // RuleNode is a policy rule as the file says it.
@@ -263,10 +262,9 @@ func RuleNode(r netstate.Rule) (*yamldoc.Node, string) {
 	}
 	n.Set("table", yamldoc.Count(r.Table))
 	n.Set("priority", yamldoc.Count(r.Priority))
-	ps, back := &yamldoc.Collector{}, Rule{}
-	ruleKeys.decode(&decoder{Collector: ps}, "", n, &back)
+	back, ok := fabric.ReadRule(n)
 	read := back.Kernel()
-	if len(ps.All) > 0 || read.Words() != r.Words() || read.IPv6() != r.IPv6() {
+	if !ok || read.Words() != r.Words() || read.IPv6() != r.IPv6() {
 		return nil, "which the file cannot represent"
 	}
 	return n, ""
@@ -280,7 +278,7 @@ const (
 
 // KernelRule reports the rules that every host has.
 func KernelRule(r netstate.Rule) bool {
-	own := r.Priority == 0 && r.Table == LocalTable || r.Priority == priorityMain && r.Table == MainTable || r.Priority == priorityDefault && r.Table == MainTable-1
+	own := r.Priority == 0 && r.Table == fabric.LocalTable || r.Priority == priorityMain && r.Table == fabric.MainTable || r.Priority == priorityDefault && r.Table == fabric.MainTable-1
 	return own && !r.From.IsValid() && !r.To.IsValid() && r.Selectors == "" && r.Action == ""
 }
 
@@ -302,20 +300,9 @@ func EndpointNode(h netstate.Host, e netstate.MPTCPEndpoint) (*yamldoc.Node, str
 	if words := strings.Fields(e.Flags.String()); len(words) > 0 {
 		n.Set("flags", yamldoc.Texts(words))
 	}
-	ps, back := &yamldoc.Collector{}, netstate.MPTCPEndpoint{}
-	endpointKeys.decode(&decoder{Collector: ps}, "", n, &back)
-	if len(ps.All) > 0 || back.Words() != e.Words() {
+	back, ok := fabric.ReadEndpoint(n)
+	if !ok || back.Words() != e.Words() {
 		return nil, "which the file cannot represent"
 	}
 	return n, ""
 }
-
-// CanSayCard reports that the file's keys take the card.
-func CanSayCard(card *yamldoc.Node) bool {
-	ps := &yamldoc.Collector{}
-	cardKeys.decode(&decoder{Collector: ps}, "", card, &netstate.Card{})
-	return len(ps.All) == 0
-}
-
-// CanName reports that a device of that name can stand in a section.
-func CanName(name string) bool { return BadName(name) == "" && !slices.Contains(sectionKeys, name) }
