@@ -34,8 +34,6 @@ func RemedyFor(s Spreader) string {
 			return "choose addresses of the side that receives, or chdev -l entX -a hash_mode=src_dst_port and choose source ports"
 		}
 		return "choose source ports (linerate steer pick), or chdev -l entX -a hash_mode=default for addresses"
-	case interface{ Remedy() string }:
-		return s.Remedy()
 	case Lagg:
 		switch {
 		case s.Proto == LaggFailover || s.Proto == LaggBroadcast:

@@ -17,10 +17,8 @@ func (s side) portRemedy(lanes int, v verdict) string {
 		return s.bundle.portRemedy(lanes, v)
 	}
 	switch on := s.spreader.(type) {
-	case EtherChannel, Lagg, interface{ Remedy() string }:
+	case EtherChannel, Lagg, Remedied:
 		return RemedyFor(s.spreader)
-	case Remedied:
-		return on.Remedy()
 	case Multipath:
 		return on.portRemedy(on.Reach(), lanes, v)
 	case Answered:

@@ -82,10 +82,6 @@ func toeplitz(key []byte, b []byte) (h uint32) {
 	return h
 }
 
-func seeded(r *rand.Rand, b []byte) []byte {
-	return append(binary.BigEndian.AppendUint32(nil, r.Uint32()), b...)
-}
-
 // affineHashes are functions of chips, drivers and cards that are affine.
 func affineHashes() []hash {
 	crc := func(name string, poly uint16, after func(uint16) uint32) hash {

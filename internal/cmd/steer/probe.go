@@ -51,7 +51,8 @@ what is left of those tells which policy it is. It sends at most --budget times
 --size bytes and changes nothing.
 
 ` + learnHelp + `
-A and B are local:, netns:NAME, ssh://user@host or nats:NAME, or names in --fabric FILE.
+A and B are local:, netns:NAME, ssh://user@host or nats:NAME, or names in
+--fabric FILE.
 
 ` + console.ExitHelp,
 		Example: `  linerate steer probe local: ssh://root@192.0.2.12
