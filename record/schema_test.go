@@ -335,7 +335,7 @@ func TestSchemaHasEveryKey(t *testing.T) {
 		switch d := doc.(type) {
 		case map[string]any:
 			for key, value := range d {
-				if key != "x" && key != "10.0.0.0/24" { // a map's key, not a struct's
+				if key != "x" && key != "10.0.0.0/24" && key != "1" { // a map's key, not a struct's
 					written[at+"."+key] = true
 				}
 				walk(at+"."+key, value)

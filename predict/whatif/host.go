@@ -96,14 +96,36 @@ func readPolicy(s string) (func(*variant) error, error) {
 		return nil, err
 	}
 	return func(v *variant) error {
+		if err != nil {
+			return v.eachOwn(bondopt.HashPolicy, "transmit hash policy", s)
+		}
 		return v.eachBond(func(h *netstate.Host, bond int) {
 			if b := h.Links[bond].Bond; b.Own != nil {
 				setOwn(h, b, bondopt.HashPolicy, s)
-			} else if err == nil {
+			} else {
 				b.HashPolicy = policy
 			}
 		})
 	}, nil
+}
+
+// eachOwn sets what only systems other than Linux have a word for; one host with a bond
+// must run such a system.
+func (v *variant) eachOwn(option, what, word string) error {
+	found := false
+	err := v.eachHost(func(h *netstate.Host) error {
+		for i := range h.Links {
+			if b := h.Links[i].Bond; b != nil && b.Own != nil {
+				found = true
+				setOwn(h, b, option, word)
+			}
+		}
+		return nil
+	})
+	if err == nil && !found {
+		return fmt.Errorf("want %s; %s is a word of another system than the hosts with bonds run: %w", what, word, ErrChange)
+	}
+	return err
 }
 
 func readMode(s string) (func(*variant) error, error) {
@@ -114,11 +136,7 @@ func readMode(s string) (func(*variant) error, error) {
 	}
 	return func(v *variant) error {
 		if err != nil {
-			return v.eachBond(func(h *netstate.Host, bond int) {
-				if b := h.Links[bond].Bond; b.Own != nil {
-					setOwn(h, b, bondopt.Mode, s)
-				}
-			})
+			return v.eachOwn(bondopt.Mode, "bonding mode", s)
 		}
 		if err := v.eachHost(v.bonded); err != nil {
 			return err
