@@ -41,7 +41,7 @@ func largeSwitches() map[string]string {
 // TestSwitchesLarge: the time for a text grows with its length, and no more.
 func TestSwitchesLarge(t *testing.T) {
 	if testing.Short() {
-		t.Skip("long texts: seconds")
+		t.Skip("left out by -short: it takes seconds")
 	}
 	for name, text := range largeSwitches() {
 		t.Run(name, func(t *testing.T) {
