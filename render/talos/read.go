@@ -344,10 +344,6 @@ func (r *reader) port(master, port string, n *yamldoc.Node) {
 	}
 }
 
-// unset are the options of which Talos takes zero for nothing said, and use_carrier,
-// which it sets itself (FillDefaults, bond_master_spec.go).
-var unset = []string{"resend_igmp", "lp_interval", "packets_per_slave", "num_grat_arp", "ad_actor_sys_prio", "arp_missed_max"}
-
 // bondOption reads an option of a bond by Talos' name of either form.
 func (r *reader) bondOption(name string, p yamldoc.Pair) {
 	o, known := bondopt.Named(bondopt.Talos, p.Key)
@@ -358,7 +354,7 @@ func (r *reader) bondOption(name string, p yamldoc.Pair) {
 	value := strings.Join(node.Texts(p.Value), ",")
 	said, _ := o.Saying(bondopt.Talos)
 	switch i := slices.Index(said.Words, value); {
-	case value == "" || slices.Contains(unset, o.Name) && value == "0":
+	case value == "" || said.ZeroUnsaid && value == "0": // FillDefaults, bond_master_spec.go
 		return
 	case o.Name == "use_carrier":
 		if !node.True(p.Value) {

@@ -16,11 +16,8 @@ import (
 // from the kernel at once, a bond asks for it.
 const polled = 100
 
-// Names of the options of a bond's link monitoring.
-const (
-	arpInterval = "arp_interval"
-	arpMissed   = "arp_missed_max"
-)
+// arpInterval is the option of a bond's ARP monitoring.
+const arpInterval = "arp_interval"
 
 // watcher is one link watch and the file that has it.
 type watcher struct {
@@ -263,7 +260,7 @@ func (m *mover) same(watches []watcher, key, otherwise string) string {
 // missed is how many replies may be missed. A bond has had it since Linux 5.17, before
 // that always two, so that teamd's own three is not asked for where nobody did.
 func (m *mover) missed(watches []watcher) {
-	o, _ := bondopt.Find(arpMissed)
+	o, _ := bondopt.Named(bondopt.Teamd, "missed_max")
 	for i, w := range watches {
 		v := m.below(w.Node, "missed_max")
 		switch {
