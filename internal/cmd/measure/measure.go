@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -227,9 +228,6 @@ func FabricOf(ctx context.Context, con *console.Console, args []string, run *Run
 }
 
 func measureFabric(ctx context.Context, con *console.Console, f fabric.Fabric, m campaign.Matrix, run *RunFlags) error {
-	if len(f.EffectivePaths()) == 0 {
-		return console.BadUsage(f.File+": no path to measure", "name one in paths:, such as `- {between: [a, b]}`, or give two hosts addresses in one subnet")
-	}
 	p := progress.New(con)
 	old, err := run.previous(ctx, f, m)
 	if strings.HasPrefix(run.resume, console.OnNATS) {
@@ -251,6 +249,9 @@ func measureFabric(ctx context.Context, con *console.Console, f fabric.Fabric, m
 		return console.WithHint(err, progress.InUseHint(err))
 	}
 	defer c.Close()
+	if pathless(c, f) {
+		return console.BadUsage(f.File+": no path to measure", "name one in paths:, such as `- {between: [a, b]}`, or give two hosts addresses in one subnet")
+	}
 	for _, d := range c.Differences() {
 		p.Say("        %s %s: the file says %s, the host %s; used: %s", d.Host, d.What, d.File, d.Observed, d.Used)
 	}
@@ -276,4 +277,9 @@ func show(con *console.Console, r record.Record) error {
 		fmt.Fprint(con.Stdout, report.Text(r, con.Width()))
 	}
 	return console.Failures(r)
+}
+
+// pathless reports hosts that were all reached, and that nothing joins.
+func pathless(c *campaign.Campaign, f fabric.Fabric) bool {
+	return len(c.State().Paths) == 0 && !slices.ContainsFunc(f.Hosts, func(h fabric.Host) bool { return !c.Reached(h.Name) })
 }
