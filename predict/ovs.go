@@ -35,7 +35,8 @@ func (a attachment) ovsUse() use {
 	return u
 }
 
-// ovsReceives is how arrivals spread: a switch sends to a MAC where it last heard it, or by its hash.
+// ovsReceives is how arrivals spread: a switch sends to a MAC where it last heard it, or
+// by its hash.
 func (a attachment) ovsReceives(path fabric.Path, ipv6 bool) use {
 	if a.ovs.Mode == netstate.OVSBalanceTCP {
 		return a.switchUse(path, ipv6)
