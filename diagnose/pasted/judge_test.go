@@ -118,6 +118,35 @@ Connecting to host 192.0.2.2, port 5201
 `
 )
 
+// shows is a text with what its answer must be and say.
+type shows struct {
+	name, text string
+	cause      record.Cause
+	least      float64
+	says       []string // of the first finding
+	not        []string
+}
+
+func check(t *testing.T, all []shows) {
+	t.Helper()
+	for _, c := range all {
+		f := judge(c.text).Findings[0]
+		if f.Cause != c.cause || f.Confidence < c.least {
+			t.Errorf("%s: %s %.2f, want %s at %.2f: %s", c.name, f.Cause, f.Confidence, c.cause, c.least, f.Text)
+		}
+		for _, want := range c.says {
+			if !strings.Contains(f.Text, want) {
+				t.Errorf("%s: does not say %q: %s", c.name, want, f.Text)
+			}
+		}
+		for _, refused := range c.not {
+			if strings.Contains(f.Text, refused) {
+				t.Errorf("%s: says %q: %s", c.name, refused, f.Text)
+			}
+		}
+	}
+}
+
 func judge(texts ...string) Answer {
 	return Judge(paste.Parse([]piece.Text{{Name: "-", Bytes: []byte(strings.Join(texts, "\n"))}}))
 }
@@ -138,16 +167,7 @@ func TestJudge(t *testing.T) {
 		{"an SMB mount of two", strings.Replace(nfsMount, nfsLine, strings.Replace(smbLine, "vers=3.1.1", "vers=3.1.1,multichannel,max_channels=2", 1), 1) + whole, record.Unknown, 0, nil},
 		{"state alone", whole, record.Unknown, 0, []string{"iperf3"}},
 	} {
-		a := judge(c.text)
-		f := a.Findings[0]
-		if f.Cause != c.cause || f.Confidence < c.least {
-			t.Errorf("%s: %s %.2f, want %s at %.2f: %s", c.name, f.Cause, f.Confidence, c.cause, c.least, f.Text)
-		}
-		for _, word := range c.says {
-			if !strings.Contains(f.Text, word) {
-				t.Errorf("%s: does not say %q: %s", c.name, word, f.Text)
-			}
-		}
+		check(t, []shows{{c.name, c.text, c.cause, c.least, c.says, nil}})
 	}
 }
 

@@ -7,35 +7,6 @@ import (
 	"github.com/linerate/linerate/record"
 )
 
-// shows is a text with what its answer must be and say.
-type shows struct {
-	name, text string
-	cause      record.Cause
-	least      float64
-	says       []string // of the first finding
-	not        []string
-}
-
-func check(t *testing.T, all []shows) {
-	t.Helper()
-	for _, c := range all {
-		f := judge(c.text).Findings[0]
-		if f.Cause != c.cause || f.Confidence < c.least {
-			t.Errorf("%s: %s %.2f, want %s at %.2f: %s", c.name, f.Cause, f.Confidence, c.cause, c.least, f.Text)
-		}
-		for _, want := range c.says {
-			if !strings.Contains(f.Text, want) {
-				t.Errorf("%s: does not say %q: %s", c.name, want, f.Text)
-			}
-		}
-		for _, refused := range c.not {
-			if strings.Contains(f.Text, refused) {
-				t.Errorf("%s: says %q: %s", c.name, refused, f.Text)
-			}
-		}
-	}
-}
-
 const teamLACP = `# teamdctl team0 state
 setup:
   runner: lacp

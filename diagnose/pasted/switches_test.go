@@ -74,16 +74,7 @@ func TestSwitches(t *testing.T) {
 		{"one member drops", channelConfig + "sw1#show etherchannel load-balance\nEtherChannel Load-Balancing Configuration:\n        src-mac\n\n" + errorsOf("TenGigabitEthernet1/0/1", "410077") + errorsOf("TenGigabitEthernet1/0/2", "12"), record.HashImbalance, 0.75, []string{"Te1/0/1 alone", "hash"}},
 		{"a hash of MACs, and whose setting it is", channelUp + "sw1#show etherchannel load-balance\nEtherChannel Load-Balancing Configuration:\n        src-mac\n\n", record.SingleLink, 0.45, []string{"MAC addresses", "every channel of it"}},
 	} {
-		a := judge(c.text)
-		f := a.Findings[0]
-		if f.Cause != c.cause || f.Confidence < c.least {
-			t.Errorf("%s: %s %.2f, want %s at %.2f: %s", c.name, f.Cause, f.Confidence, c.cause, c.least, f.Text)
-		}
-		for _, word := range c.says {
-			if !strings.Contains(f.Text, word) {
-				t.Errorf("%s: does not say %q: %s", c.name, word, f.Text)
-			}
-		}
+		check(t, []shows{{c.name, c.text, c.cause, c.least, c.says, nil}})
 	}
 	for name, text := range map[string]string{
 		"both agree":                    jumboBond + strings.ReplaceAll(channelConfig, " channel-group", " mtu 9198\n channel-group"),

@@ -70,20 +70,6 @@ func TestTeams(t *testing.T) {
 		{"moved by load", fmt.Sprintf(teamJSON, `, "tx_balancer": {"name": "basic"}`) + streams(40000, 40002, 40004, 40006), record.Unknown, 0, nil, []string{"tx_hash"}},
 		{"one port by design", teamState("activebackup", "runner:\n  active port: e1\n", teamPortText("e1", "up", "ethtool", ""), teamPortText("e2", "up", "ethtool", "")), record.SingleLink, 0.4, []string{"active-backup", `"lacp"`}, []string{"restarts team0"}},
 	} {
-		a := judge(c.text)
-		f := a.Findings[0]
-		if f.Cause != c.cause || f.Confidence < c.least {
-			t.Errorf("%s: %s %.2f, want %s at %.2f: %s", c.name, f.Cause, f.Confidence, c.cause, c.least, f.Text)
-		}
-		for _, word := range c.says {
-			if !strings.Contains(f.Text, word) {
-				t.Errorf("%s: does not say %q: %s", c.name, word, f.Text)
-			}
-		}
-		for _, word := range c.not {
-			if strings.Contains(f.Text, word) {
-				t.Errorf("%s: says %q: %s", c.name, word, f.Text)
-			}
-		}
+		check(t, []shows{{c.name, c.text, c.cause, c.least, c.says, c.not}})
 	}
 }
