@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/diagnose"
+	"github.com/linerate/linerate/internal/advise/cloud"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/record"
 )
@@ -90,10 +91,6 @@ func defaultLinks(h netstate.Host) []string {
 	return slices.DeleteFunc(links, func(name string) bool { return name == "" })
 }
 
-// wireServer is where Azure's agent, DHCP and health probes live; it answers on a
-// machine's first interface only.
-var wireServer = netip.AddrFrom4([4]byte{168, 63, 129, 16})
-
 // platformRoutes finds routes that send the platform's own address by a further
 // interface, where nothing answers.
 func platformRoutes(h netstate.Host) []Finding {
@@ -103,15 +100,15 @@ func platformRoutes(h netstate.Host) []Finding {
 	}
 	var found []Finding
 	for _, r := range h.Routes {
-		if r.Type != "" || r.Table != 0 && r.Table != mainTable || !r.Dst.IsValid() || !r.Dst.IsSingleIP() || r.Dst.Addr() != wireServer || slices.Contains(first, r.Link) || r.Link == "" {
+		if r.Type != "" || r.Table != 0 && r.Table != mainTable || !r.Dst.IsValid() || !r.Dst.IsSingleIP() || r.Dst.Addr() != cloud.WireServer || slices.Contains(first, r.Link) || r.Link == "" {
 			continue
 		}
 		found = append(found, Finding{
 			Kind:     HostRoute,
-			What:     fmt.Sprintf("%s, an address of Azure's own, is asked by %s and answers by %s alone, which has the default route", wireServer, r.Link, strings.Join(first, ", ")),
+			What:     fmt.Sprintf("%s, an address of Azure's own, is asked by %s and answers by %s alone, which has the default route", cloud.WireServer, r.Link, strings.Join(first, ", ")),
 			Severity: Warning,
-			Evidence: []record.Evidence{diagnose.Fact("route to "+wireServer.String(), r.Link, "RTM_GETROUTE"), diagnose.Fact("default route", strings.Join(first, ", "), "RTM_GETROUTE")},
-			Remedy:   fmt.Sprintf("ip route del %s dev %s, and keep DHCP on %s from adding it again", wireServer, r.Link, r.Link),
+			Evidence: []record.Evidence{diagnose.Fact("route to "+cloud.WireServer.String(), r.Link, "RTM_GETROUTE"), diagnose.Fact("default route", strings.Join(first, ", "), "RTM_GETROUTE")},
+			Remedy:   fmt.Sprintf("ip route del %s dev %s, and keep DHCP on %s from adding it again", cloud.WireServer, r.Link, r.Link),
 		})
 	}
 	return found

@@ -217,7 +217,7 @@ func busyPrograms(v *scene.View) {
 					cause = record.ReceiverCPU
 				}
 				v.Add(cause, 0.86, h, p.Name+" on "+scene.NameOf(h), fmt.Sprintf("%s fills a core (CPU %.0f %%): that program is the limit, not the network.", p.Name, p.CPU),
-					strings.ToUpper(why[:1])+why[1:]+".", scene.Saw(p.Name, fmt.Sprintf("%.0f %% of a core", p.CPU), p.Source))
+					sentence(why)+".", scene.Saw(p.Name, fmt.Sprintf("%.0f %% of a core", p.CPU), p.Source))
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/diagnose/pasted/scene"
+	"github.com/linerate/linerate/internal/advise/cloud"
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
 	"github.com/linerate/linerate/record"
 )
@@ -74,19 +75,12 @@ func askedFromBeyond(v *scene.View, h *piece.Host, a scene.Own) (sure float64, s
 			break
 		}
 	}
-	for _, p := range h.Pings { // by another host, of this address
+	for _, p := range h.Pings { // a peer's, where the text does not tell hosts apart
 		if p.Target == a.Prefix.Addr().String() && p.Sent > 0 && p.Received == 0 {
 			sign(0.7, scene.Saw("ping "+p.Target, "no answer", p.Source))
 		}
 	}
 	return sure, signs
-}
-
-// platform are addresses that a provider answers at on the first interface only: Azure's
-// WireServer and, but on AWS, the metadata service.
-var platform = map[netip.Addr]bool{
-	netip.AddrFrom4([4]byte{168, 63, 129, 16}):   true,
-	netip.AddrFrom4([4]byte{169, 254, 169, 254}): false,
 }
 
 // hostRoutes: a route to one address by another interface than the default's, where
@@ -123,14 +117,13 @@ func hostRoutes(v *scene.View, h *piece.Host) {
 func misledTo(v *scene.View, h *piece.Host, r piece.Route) (sure float64, why string) {
 	to := r.Dst.Addr()
 	provider, _ := instanceOf(v, h)
-	cloud := provider.Text != ""
-	azure, known := platform[to]
+	instance := provider.Text != ""
 	switch {
-	case azure, known && cloud && provider.Text != "aws":
+	case to == cloud.WireServer, to == cloud.Metadata && instance && provider.Text != "aws":
 		return 0.85, "an address of the platform answers on the first interface only"
-	case known || to.IsLinkLocalUnicast() || to.IsMulticast():
+	case to.IsLinkLocalUnicast() || to.IsMulticast():
 		return 0, ""
-	case cloud && r.Gateway.IsValid() && !to.IsPrivate():
+	case instance && r.Gateway.IsValid() && !to.IsPrivate():
 		return 0.82, "an address of the platform answers on the first interface only"
 	case r.Gateway.IsValid() || isGateway(h, to):
 		return 0, ""

@@ -20,6 +20,7 @@ import (
 	"github.com/linerate/linerate/internal/cmd/discover"
 	"github.com/linerate/linerate/internal/cmd/progress"
 	"github.com/linerate/linerate/internal/run/campaign"
+	"github.com/linerate/linerate/predict"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/report"
 	"github.com/linerate/linerate/unit"
@@ -250,7 +251,7 @@ func measureFabric(ctx context.Context, con *console.Console, f fabric.Fabric, m
 	}
 	defer c.Close()
 	if pathless(c, f) {
-		return console.BadUsage(f.File+": no path to measure", "name one in paths:, such as `- {between: [a, b]}`, or give two hosts addresses in one subnet")
+		return console.BadUsage(f.File+": no path to measure", predict.RemedyFor(predict.ErrNoPath))
 	}
 	for _, d := range c.Differences() {
 		p.Say("        %s %s: the file says %s, the host %s; used: %s", d.Host, d.What, d.File, d.Observed, d.Used)

@@ -67,7 +67,7 @@ func observed(ctx context.Context, con *console.Console, f fabric.Fabric) (*fore
 		s.state.Paths = fabric.PathsBetween(hosts)
 	}
 	if len(s.state.Paths) == 0 {
-		return nil, console.BadUsage(f.File+": no path to predict", "name one in paths:, or give two hosts addresses in one subnet")
+		return nil, console.BadUsage(f.File+": no path to predict", predict.RemedyFor(predict.ErrNoPath))
 	}
 	return s, missingTrips(ctx, con, p, s, reached)
 }

@@ -89,16 +89,12 @@ func outcomeOf(r record.Record, t *tuneRun) tuneOutcome {
 		Settings: []record.Setting{}, Left: []string{},
 	}}
 	d := &out.doc
-	for _, trial := range r.Trials {
-		if trial.Direction != t.direction() {
-			continue
-		}
-		switch trial.Phase {
-		case record.PhaseBefore:
-			d.Before = trial.Goodput
-		case record.PhaseAfter:
-			d.After, d.Ceiling, d.CeilingMTU, d.Forward, d.Reverse = trial.Goodput, trial.Ceiling, trial.CeilingMTU, trial.Forward, trial.Reverse
-		}
+	if before, ok := trialOf(r, record.PhaseBefore, t.direction()); ok {
+		d.Before = before.Goodput
+	}
+	result, ok := trialOf(r, record.PhaseAfter, t.direction())
+	if ok {
+		d.After, d.Ceiling, d.CeilingMTU, d.Forward, d.Reverse = result.Goodput, result.Ceiling, result.CeilingMTU, result.Forward, result.Reverse
 	}
 	if r.Tuning == nil {
 		return out
@@ -108,8 +104,8 @@ func outcomeOf(r record.Record, t *tuneRun) tuneOutcome {
 	if out.kept() > 0 {
 		d.Group, d.Rollback = r.Tuning.Group, t.rollback(r.Tuning.Group)
 	}
-	d.Snippet = t.snippetOf(r, d.Load)
-	if result, ok := resultOf(r, t.direction()); ok && short(*d, out.target) {
+	d.Snippet = t.snippetOf(r, result, d.Load)
+	if short(*d, out.target) {
 		d.Finding = result.Finding
 	}
 	return out

@@ -24,17 +24,13 @@ type snippet struct {
 	Command string `json:"command,omitempty"`
 }
 
-// snippetOf is the snippet for the traffic of a record's result; nil where there is
-// no result.
-func (t *tuneRun) snippetOf(r record.Record, load record.TunedLoad) *snippet {
+// snippetOf is the snippet for the traffic of a record's result, which is empty where
+// there is none; nil where no traffic is told.
+func (t *tuneRun) snippetOf(r record.Record, result record.Trial, load record.TunedLoad) *snippet {
 	if load.Streams == 0 {
 		return nil
 	}
 	out := &snippet{Words: loadWords(load)}
-	result, ok := resultOf(r, t.direction())
-	if !ok {
-		return out
-	}
 	pairs, counts := pairsOf(result)
 	if len(pairs) > 1 {
 		for i, p := range pairs {
@@ -47,10 +43,10 @@ func (t *tuneRun) snippetOf(r record.Record, load record.TunedLoad) *snippet {
 	return out
 }
 
-// resultOf is the trial of the result in the direction asked for.
-func resultOf(r record.Record, d flow.Direction) (record.Trial, bool) {
+// trialOf is the last trial of a phase in a direction.
+func trialOf(r record.Record, phase record.Phase, d flow.Direction) (record.Trial, bool) {
 	for _, trial := range slices.Backward(r.Trials) {
-		if trial.Phase == record.PhaseAfter && trial.Direction == d {
+		if trial.Phase == phase && trial.Direction == d {
 			return trial, true
 		}
 	}

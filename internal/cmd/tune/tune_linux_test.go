@@ -311,7 +311,7 @@ func TestSnippetOfInterfaces(t *testing.T) {
 		lanes = append(lanes, record.Lane{Lane: flow.Lane{Src: netip.MustParseAddr(pair[0]), Dst: netip.MustParseAddr(pair[1])}, Way: flow.Forward})
 	}
 	r := record.Record{Trials: []record.Trial{{From: "a", To: "b", Phase: record.PhaseAfter, Direction: flow.Forward, Streams: 3, Lanes: lanes}}}
-	got := run.snippetOf(r, record.TunedLoad{Streams: 3, Ports: "kernel"})
+	got := run.snippetOf(r, r.Trials[0], record.TunedLoad{Streams: 3, Ports: "kernel"})
 	want := []string{"2 streams: 10.1.1.11 to 10.1.1.12", "1 stream: 10.1.2.11 to 10.1.2.12"}
 	if !slices.Equal(got.Pairs, want) || got.Command != "" || got.Words != "3 streams" {
 		t.Errorf("got %+v, want pairs %v", got, want)
