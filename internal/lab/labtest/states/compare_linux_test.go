@@ -33,7 +33,7 @@ func fields(h netstate.Host) map[string]string {
 	}
 	for _, l := range h.Links {
 		if l.Bond != nil && (l.Bond.Mode == netstate.BalanceTLB || l.Bond.Mode == netstate.BalanceALB) {
-			dealt(out, l)
+			dealt(out, h, l)
 		}
 	}
 	for _, r := range h.Routes {
@@ -62,15 +62,27 @@ func fields(h netstate.Host) map[string]string {
 
 // dealt puts the addresses of a bond's ports together where the kernel deals them
 // out: in these modes the active port has the bond's own, and gives its to the
-// one that had it (alb_swap_mac_addr).
-func dealt(out map[string]string, bond netstate.Link) {
+// one that had it (alb_swap_mac_addr). Which port's own nobody has by then
+// depends on which was active when the bond got its address; what must hold is
+// that one has the bond's and each other one of the ports' own, none twice.
+func dealt(out map[string]string, h netstate.Host, bond netstate.Link) {
+	own := make(map[string]bool)
 	var all []string
-	for _, p := range bond.Bond.Ports {
-		all = append(all, out[p+" mac"])
-		delete(out, p+" mac")
+	for _, name := range bond.Bond.Ports {
+		p, _ := h.Link(name)
+		own[p.PermanentMAC.String()] = true
+		all = append(all, p.MAC.String())
+		delete(out, name+" mac")
 	}
 	slices.Sort(all)
-	out[bond.Name+" macs"] = fmt.Sprint(all)
+	good := slices.Contains(all, bond.MAC.String()) && len(slices.Compact(slices.Clone(all))) == len(all)
+	for _, mac := range all {
+		good = good && (mac == bond.MAC.String() || own[mac])
+	}
+	out[bond.Name+" macs"] = "the bond's once, else the ports' own"
+	if !good {
+		out[bond.Name+" macs"] = fmt.Sprint(all)
+	}
 }
 
 // conditions are a rule's in one order, whatever the kernel's is.
