@@ -14,6 +14,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/linerate/linerate/internal/userfile"
 )
@@ -40,9 +41,33 @@ type Output struct {
 
 // Add adds -o and --force.
 func (o *Output) Add(c *cobra.Command, usage string) {
-	c.Flags().StringVarP(&o.Path, "output", "o", "", usage)
+	AddPath(c.Flags(), &o.Path, "output", "o", usage)
 	o.AddForce(c)
 }
+
+// AddPath adds a flag for a file to write; its shorthand may be "".
+func AddPath(flags *pflag.FlagSet, path *string, name, shorthand, usage string) {
+	flags.VarP((*outputPath)(path), name, shorthand, usage)
+}
+
+// outputPath is the path of a file to write: "-" is standard output, as it is
+// standard input where a file is read.
+type outputPath string
+
+// Set is pflag.Value's.
+func (p *outputPath) Set(text string) error {
+	if text == "-" {
+		text = "/dev/stdout"
+	}
+	*p = outputPath(text)
+	return nil
+}
+
+// String is pflag.Value's.
+func (p *outputPath) String() string { return string(*p) }
+
+// Type is what help shows.
+func (p *outputPath) Type() string { return "string" }
 
 // AddForce adds --force alone.
 func (o *Output) AddForce(c *cobra.Command) {

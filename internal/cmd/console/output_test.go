@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/spf13/cobra"
 )
 
 // someRecord is a record on the disk.
@@ -42,6 +44,18 @@ func TestOutputForce(t *testing.T) {
 			if err := (Output{path, true}).Check("x -o", writes); err != nil {
 				t.Errorf("content %d over %s with --force: %v", writes, holds, err)
 			}
+		}
+	}
+}
+
+// TestOutputDash is standard output by the name that every other tool gives it,
+// not a file called so.
+func TestOutputDash(t *testing.T) {
+	for text, want := range map[string]string{"-": "/dev/stdout", "f.json": "f.json", "./-": "./-"} {
+		c, o := &cobra.Command{}, Output{}
+		o.Add(c, "file")
+		if err := c.ParseFlags([]string{"-o", text}); err != nil || o.Path != want {
+			t.Errorf("-o %s writes to %q, %v; want %q", text, o.Path, err, want)
 		}
 	}
 }

@@ -98,7 +98,7 @@ func writeFabric(ctx context.Context, con *console.Console, text []byte, out con
 	case out.Path == "":
 		_, err := con.Stdout.Write(text)
 		return err
-	case !con.Quiet:
+	case !con.Quiet && !console.IsStream(out.Path):
 		fmt.Fprintf(con.Stderr, "%s is written; `linerate predict %s` comes next\n", out.Path, out.Path)
 	}
 	return nil

@@ -81,7 +81,7 @@ comments and keys that are not known here stay.
 	flags := c.Flags()
 	flags.StringVar(&f.host, "host", "", "host of the fabric (may be left out where it has one)")
 	console.WordVar(c, &f.to, "to", "", "format to write: "+strings.Join(FormatWords(), ", ")+", or with --from fabric")
-	flags.StringVarP(&f.out, "output", "o", "", "directory to write below, or with --to fabric the file (default: standard output)")
+	console.AddPath(flags, &f.out, "output", "o", "directory to write below, or with --to fabric the file (default: standard output)")
 	flags.BoolVar(&f.stdout, "stdout", false, "print the files on standard output")
 	flags.BoolVar(&f.force, "force", false, "change files that are there")
 	flags.BoolVar(&f.strict, "strict", false, "write nothing and end with 1 where the format lacks a key")
