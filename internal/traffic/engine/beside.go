@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -108,6 +109,9 @@ func (st *stream) keep(core int, had []int) []int {
 		if had, err = affinity(id); err != nil {
 			return nil
 		}
+	}
+	if !slices.Contains(had, core) { // whoever keeps this process from that core has a reason
+		return had
 	}
 	if setAffinity(id, core) == nil {
 		st.kept.Store(int32(core) + 1)

@@ -32,6 +32,19 @@ type pair struct {
 	from, to         place
 	fromAddr, toAddr netip.Addr
 	length           time.Duration
+	pinned           bool // the sender's processes on the first core, the receiver's on the second
+}
+
+// command is one that starts at an end, on that end's core where ends are pinned.
+func (p pair) command(at place, argv ...string) *exec.Cmd {
+	if p.pinned {
+		core := "0"
+		if at == p.to {
+			core = "1"
+		}
+		argv = append([]string{"taskset", "-c", core}, argv...)
+	}
+	return exec.Command(argv[0], argv[1:]...)
 }
 
 // outcome is one measurement.

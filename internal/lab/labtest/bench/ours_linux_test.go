@@ -103,8 +103,8 @@ type process struct {
 	out *json.Decoder
 }
 
-func startChild(at place) (*process, error) {
-	cmd := exec.Command(os.Args[0])
+func startChild(on pair, at place) (*process, error) {
+	cmd := on.command(at, os.Args[0])
 	cmd.Env = append(os.Environ(), childEnv+"=1")
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
@@ -150,11 +150,11 @@ func (p *process) end() (time.Duration, error) {
 // ours is the engine in one of its modes.
 func ours(mode agentapi.Mode, udp *agentapi.Datagrams) func(pair, int) (outcome, error) {
 	return func(on pair, streams int) (out outcome, err error) {
-		receiver, err := startChild(on.to)
+		receiver, err := startChild(on, on.to)
 		if err != nil {
 			return out, err
 		}
-		sender, err := startChild(on.from)
+		sender, err := startChild(on, on.from)
 		if err != nil {
 			_, _ = receiver.end()
 			return out, err

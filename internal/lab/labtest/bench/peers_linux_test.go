@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"os/exec"
 	"regexp"
 	"strconv"
 	"strings"
@@ -30,7 +29,7 @@ const patience = 10 * time.Second
 // what each wrote and the processor time of both. A server that does not end
 // by itself is told to.
 func serverAndClient(on pair, port int, server, client []string, endsItself bool) (said, served string, cpu time.Duration, err error) {
-	srv := exec.Command(server[0], server[1:]...)
+	srv := on.command(on.to, server...)
 	var srvOut, out, diag bytes.Buffer
 	srv.Stdout, srv.Stderr = &srvOut, &srvOut
 	if err := on.to.Do(srv.Start); err != nil {
@@ -46,7 +45,7 @@ func serverAndClient(on pair, port int, server, client []string, endsItself bool
 		stop()
 		return "", srvOut.String(), 0, fmt.Errorf("%s: %w: %s", server[0], err, srvOut.String())
 	}
-	cli := exec.Command(client[0], client[1:]...)
+	cli := on.command(on.from, client...)
 	cli.Stdout, cli.Stderr = &out, &diag
 	if err := on.from.Do(cli.Start); err != nil {
 		stop()

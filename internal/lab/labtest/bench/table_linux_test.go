@@ -78,6 +78,7 @@ func TestBench(t *testing.T) {
 	}
 	on, mtu := cable(t)
 	on.length = 2 * time.Second
+	on.pinned = os.Getenv("BENCH_PINNED") != ""
 	all, keep := kept(t)
 	for range rounds {
 		round, size := all.next(), 0
