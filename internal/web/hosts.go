@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -116,6 +117,7 @@ func (s *site) stop(w http.ResponseWriter, r *http.Request, who session) {
 
 type hostView struct {
 	Name      string
+	Host      *Host    // as its agent last said; nil where it never did
 	Entries   []change // the newest first
 	Problems  []string
 	Said      string
@@ -126,7 +128,7 @@ type hostView struct {
 type change struct {
 	agentapi.JournalEntry
 	Steps []string
-	// Waits: it goes back by itself unless it is confirmed. Stands: it can be put
+	// Waits: it is rolled back by itself unless it is confirmed. Stands: it can be rolled
 	// back from here.
 	Waits, Stands bool
 }
@@ -149,11 +151,24 @@ func (s *site) host(w http.ResponseWriter, r *http.Request, who session) {
 		s.failed(w, who, err)
 		return
 	}
-	v := hostView{Name: name, Problems: reply.Problems, Said: s.sessions.told(r), MayChange: who.Role.Includes(agentapi.RoleChange)}
+	v := hostView{Name: name, Host: s.hostOf(r.Context(), name), Problems: reply.Problems, Said: s.sessions.told(r), MayChange: who.Role.Includes(agentapi.RoleChange)}
 	for _, e := range slices.Backward(reply.Entries) {
 		v.Entries = append(v.Entries, changeOf(e))
 	}
 	s.show(w, http.StatusOK, "host.tmpl", view{Title: name, Here: "hosts", Session: &who, Data: v})
+}
+
+// hostOf is a host as its agent last said.
+func (s *site) hostOf(ctx context.Context, name string) *Host {
+	all, err := s.cfg.Fleet.Hosts(ctx)
+	if err != nil {
+		s.log.Warn("read the fleet", "error", err)
+		return nil
+	}
+	if i := slices.IndexFunc(all, func(h Host) bool { return h.Name == name }); i >= 0 {
+		return &all[i]
+	}
+	return nil
 }
 
 func (s *site) confirm(w http.ResponseWriter, r *http.Request, who session) {

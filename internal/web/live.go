@@ -27,6 +27,36 @@ type heard struct {
 	Summary   string  `json:"summary"`
 }
 
+// running is a measurement of these pages that goes on, as the live page shows it.
+type running struct {
+	From  string `json:"from"`
+	To    string `json:"to"`
+	Who   string `json:"who"`
+	Since string `json:"since"` // UTC
+	Line  string `json:"line"`
+}
+
+// lookEvery is how often the live page is told what runs.
+const lookEvery = time.Second
+
+// running are the measurements that go on, as JSON; "" where nobody is asked.
+func (s *site) running() string {
+	if s.cfg.Fleet == nil {
+		return ""
+	}
+	all := []running{}
+	for _, m := range s.cfg.Fleet.Measuring() {
+		if !m.Ended {
+			all = append(all, running{m.Request.From, m.Request.To, m.Who, m.Started.UTC().Format("15:04:05"), m.Line})
+		}
+	}
+	text, err := json.Marshal(all)
+	if err != nil {
+		return "" // never: they are strings
+	}
+	return string(text)
+}
+
 // heartbeat keeps proxies from ending a quiet stream.
 const heartbeat = 20 * time.Second
 
@@ -82,6 +112,9 @@ func (s *site) events(w http.ResponseWriter, r *http.Request, who session) {
 	flusher.Flush()
 	beat := time.NewTicker(heartbeat)
 	defer beat.Stop()
+	look := time.NewTicker(lookEvery)
+	defer look.Stop()
+	said := "[]"
 	for {
 		select {
 		case <-ctx.Done():
@@ -91,6 +124,13 @@ func (s *site) events(w http.ResponseWriter, r *http.Request, who session) {
 				return
 			}
 			fmt.Fprint(w, ": still here\n\n")
+		case <-look.C:
+			now := s.running()
+			if now == said || now == "" {
+				continue
+			}
+			said = now
+			fmt.Fprintf(w, "event: running\ndata: %s\n\n", now)
 		case t := <-trials:
 			text, err := json.Marshal(t)
 			if err != nil {

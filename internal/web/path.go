@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/internal/analysis/compare"
 	"github.com/linerate/linerate/internal/analysis/history"
 	"github.com/linerate/linerate/internal/store"
 	"github.com/linerate/linerate/unit"
@@ -18,6 +19,10 @@ type pathView struct {
 	From, To string
 	Since    string
 	Lines    []lineView
+	// All are the paths to choose from, before two hosts are named, the worse
+	// ones first; More how many are left out.
+	All  []pathStanding
+	More int
 	// Asked is false before somebody named two hosts.
 	Asked bool
 }
@@ -25,6 +30,7 @@ type pathView struct {
 type lineView struct {
 	history.Line
 	history.Usual
+	Now    history.Standing
 	Name   string
 	Newest []history.Point // the newest first
 	Older  int
@@ -35,6 +41,9 @@ type lineView struct {
 // has all.
 const pointsListed = 20
 
+// pathsListed is how many paths there are to choose from.
+const pathsListed = 2000
+
 // chart is a line for uPlot: columns of seconds since 1970 and bits a second.
 type chart struct {
 	At      []int64   `json:"at"`
@@ -42,7 +51,13 @@ type chart struct {
 	Low     []float64 `json:"low"`
 	High    []float64 `json:"high"`
 	Ceiling []float64 `json:"ceiling"`
-	Runs    []string  `json:"runs"`
+	Marks   []mark    `json:"marks"`
+}
+
+// mark is a moment to be seen in a chart.
+type mark struct {
+	At   int64  `json:"at"`
+	Word string `json:"word"`
 }
 
 // spans are the times that a path can be looked at for.
@@ -52,7 +67,13 @@ func (s *site) path(w http.ResponseWriter, r *http.Request, who session) {
 	v := pathView{From: r.FormValue("from"), To: r.FormValue("to"), Since: r.FormValue("since")}
 	scripts := []string{"uPlot.iife.min.js", "path.js"}
 	if v.From == "" && v.To == "" {
-		s.show(w, http.StatusOK, "path.tmpl", view{Title: "A path over time", Here: "path", Session: &who, Data: v})
+		lines, err := s.cfg.Store.Lines(r.Context(), store.Query{Span: store.Span{Since: s.cfg.Now().Add(-spans["year"])}})
+		if err != nil {
+			s.failed(w, who, err)
+			return
+		}
+		v.All, v.More = bounded(standings(lines), pathsListed)
+		s.show(w, http.StatusOK, "path.tmpl", view{Title: "Paths over time", Here: "path", Session: &who, Data: v})
 		return
 	}
 	v.Asked = true
@@ -87,14 +108,17 @@ func queryOf(v pathView, now time.Time) (store.Query, error) {
 }
 
 func lineOf(l history.Line) lineView {
-	v := lineView{Line: l, Usual: l.Usual(), Name: lineName(l.Key)}
+	v := lineView{Line: l, Usual: l.Usual(), Now: l.Standing(), Name: lineName(l.Key)}
 	newest := slices.Clone(l.Points)
 	slices.Reverse(newest)
 	v.Newest = newest[:min(len(newest), pointsListed)]
 	v.Older = len(newest) - len(v.Newest)
 	var c chart
+	if v.Now.Verdict == compare.Worse || v.Now.Verdict == compare.Better {
+		c.Marks = []mark{{v.Now.Since.Unix(), string(v.Now.Verdict)}}
+	}
 	for _, p := range l.Points {
-		c.At, c.Rate, c.Runs = append(c.At, p.Started.Unix()), append(c.Rate, number(p.Goodput)), append(c.Runs, p.Run)
+		c.At, c.Rate = append(c.At, p.Started.Unix()), append(c.Rate, number(p.Goodput))
 		c.Low, c.High, c.Ceiling = append(c.Low, number(p.Low)), append(c.High, number(p.High)), append(c.Ceiling, number(p.Ceiling))
 	}
 	text, err := json.Marshal(c)
@@ -121,7 +145,12 @@ func lineName(k history.Key) string {
 	case flow.Both:
 		words += " and back"
 	}
-	words += ", " + unit.Counted(k.Streams, "stream") + ", " + k.Protocol
+	return words + ", " + trafficOf(k)
+}
+
+// trafficOf is what the traffic of a key was asked to be, in words.
+func trafficOf(k history.Key) string {
+	words := unit.Counted(k.Streams, "stream") + ", " + k.Protocol
 	if k.Tool != "linerate" {
 		words += " by " + k.Tool
 	}

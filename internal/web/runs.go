@@ -67,7 +67,7 @@ func (s *site) run(w http.ResponseWriter, r *http.Request, who session) {
 	if n := len(v.Pairs); n > pairsListed {
 		v.Pairs, v.More = v.Pairs[:pairsListed], n-pairsListed
 	}
-	s.show(w, http.StatusOK, "run.tmpl", view{Title: "Run " + v.Run, Here: "runs", Session: &who, Data: v})
+	s.show(w, http.StatusOK, "run.tmpl", view{Title: "Run " + v.Run, Here: "runs", Session: &who, Scripts: []string{"run.js"}, Data: v})
 }
 
 // report is a run's page as `linerate report` writes it.

@@ -28,10 +28,12 @@ type view struct {
 	Data    any
 }
 
-func functions() template.FuncMap {
+func (s *site) functions() template.FuncMap {
 	return template.FuncMap{
 		"minutes": func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") },
 		"seconds": func(t time.Time) string { return t.UTC().Format("15:04:05") },
+		"moment":  s.moment,
+		"fallen":  fallen,
 		"hostURL": hostURL,
 		"rate":    rate,
 		"share":   share,
@@ -40,7 +42,10 @@ func functions() template.FuncMap {
 		"pathURL": pathURL,
 		"level":   level,
 		"short": func(part, whole unit.BitRate) string {
-			if n := level(part, whole); n < 0 {
+			switch n := level(part, whole); {
+			case n < 0 && part > 0:
+				return compact(part)
+			case n < 0:
 				return "?"
 			}
 			return fmt.Sprintf("%.0f", 100*float64(part/whole))
@@ -54,6 +59,12 @@ func functions() template.FuncMap {
 			return fmt.Sprintf("%+.1f %%", 100*(float64(after/before)-1))
 		},
 	}
+}
+
+// compact is a rate for a narrow cell: 9.42G.
+func compact(r unit.BitRate) string {
+	number, size, _ := strings.Cut(r.String(), " ")
+	return number + strings.TrimSuffix(size, "bit/s")
 }
 
 // rate prints a rate whose zero means unknown.

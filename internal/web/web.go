@@ -1,5 +1,5 @@
-// Package web is the pages that `linerate serve` shows: the runs that are kept,
-// one run's report, what a path carried over time, the throughput between all
+// Package web is the pages that `linerate serve` shows: what got worse and how every
+// path stands, the runs that are kept, one run's report, what a path carried over time, the throughput between all
 // hosts, and two runs side by side. Pages are made here, and readable without
 // scripts; who sees them has logged in with a token. It must never measure or
 // judge, and a report stays package report's. Don't let a page ask another
@@ -94,7 +94,7 @@ func Handler(cfg Config) (http.Handler, error) {
 	}
 	s.streams.of = make(map[string]int)
 	var err error
-	if s.pages, err = template.New("web").Funcs(functions()).ParseFS(templates, "templates/*.tmpl"); err != nil {
+	if s.pages, err = template.New("web").Funcs(s.functions()).ParseFS(templates, "templates/*.tmpl"); err != nil {
 		return nil, fmt.Errorf("parse page templates: %w", err)
 	}
 	files, err := fs.Sub(assets, "assets")
@@ -106,7 +106,8 @@ func Handler(cfg Config) (http.Handler, error) {
 	mux.HandleFunc("GET /login", s.loginPage)
 	mux.HandleFunc("POST /login", s.login)
 	mux.HandleFunc("POST /logout", s.seen(s.logout))
-	mux.HandleFunc("GET /{$}", s.seen(s.runs))
+	mux.HandleFunc("GET /{$}", s.seen(s.status))
+	mux.HandleFunc("GET /runs", s.seen(s.runs))
 	mux.HandleFunc("GET /run/{name}", s.seen(s.run))
 	mux.HandleFunc("GET /run/{name}/report", s.seen(s.report))
 	mux.HandleFunc("GET /run/{name}/record.json", s.seen(s.record))

@@ -155,7 +155,7 @@ func (s *served) in(t *testing.T) *http.Client {
 func TestLogin(t *testing.T) {
 	s := serve(t)
 	c := s.user(t)
-	pages := []string{"/", "/run/run-03", "/run/run-03/report", "/run/run-03/record.json", "/path?from=h1&to=h2", "/matrix", "/compare", "/live", "/no-such"}
+	pages := []string{"/", "/runs", "/run/run-03", "/run/run-03/report", "/run/run-03/record.json", "/path?from=h1&to=h2", "/matrix", "/compare", "/live", "/no-such"}
 	for _, page := range pages {
 		r, text := s.get(t, c, page)
 		if r.Request.URL.Path != "/login" || strings.Contains(text, "h1, h2") || strings.Contains(text, "Gbit/s") {
@@ -271,12 +271,13 @@ func TestPages(t *testing.T) {
 		status int
 		want   []string
 	}{
-		{"/", 200, []string{"11 runs.", "2026-05-11 03:00", `href="/run/run-10"`, "h1, h2, h3"}},
-		{"/?most=3", 200, []string{"The newest 3 of 11 runs.", "More runs"}},
+		{"/", 200, []string{"<h1>One path got worse</h1>", "h1 to h2</a> lost 50&nbsp;%", "4.90 Gbit/s instead of 9.80 Gbit/s since 11 May 03:00", `class="verdict worse">worse`, `class="verdict as usual">as usual`, "9.74 Gbit/s", `href="/runs">All 11 runs`}},
+		{"/runs", 200, []string{"11 runs.", "2026-05-11 03:00", `href="/run/run-10"`, "h1, h2, h3"}},
+		{"/runs?most=3", 200, []string{"The newest 3 of 11 runs.", "More runs"}},
 		{"/run/run-10", 200, []string{`src="/run/run-10/report"`, `/path?from=h1&amp;to=h2`, "record.json"}},
 		{"/run/none", 404, []string{"no such run"}},
-		{"/path", 200, []string{`name="from"`}},
-		{"/path?from=h1&to=h2", 200, []string{"11 runs, median 9.80 Gbit/s", "49.5 %", "line-rate", "data-chart"}},
+		{"/path", 200, []string{`name="from"`, `href="/path?from=h1&amp;to=h3"`, "those that got worse first"}},
+		{"/path?from=h1&to=h2", 200, []string{"11 runs, median 9.80 Gbit/s", "49.5 %", "line-rate", "data-chart", "worse since 11 May 03:00: 4.90 Gbit/s instead of 9.80 Gbit/s", "&#34;word&#34;:&#34;worse&#34;"}},
 		{"/path?from=h1&to=h2&since=week", 200, []string{"7 runs"}},
 		{"/path?from=h1&to=h9", 200, []string{"Nothing is kept of h1 to h9"}},
 		{"/path?from=h1", 400, []string{"a path has two hosts"}},
@@ -386,7 +387,7 @@ func TestExplain(t *testing.T) {
 }
 
 func TestAssets(t *testing.T) {
-	for _, name := range []string{"uPlot.iife.min.js", "uPlot.min.css", "uPlot.LICENSE", "page.css", "path.js", "live.js", "icon.svg"} {
+	for _, name := range []string{"uPlot.iife.min.js", "uPlot.min.css", "uPlot.LICENSE", "page.css", "path.js", "live.js", "run.js", "again.js", "icon.svg"} {
 		if info, err := os.Stat(filepath.Join("assets", name)); err != nil || info.Size() == 0 {
 			t.Errorf("%s: %v", name, err)
 		}

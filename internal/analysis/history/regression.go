@@ -240,7 +240,11 @@ func (l Line) Usual() Usual {
 	for i, r := range all {
 		rates[i] = r.rate
 	}
-	u := Usual{Runs: len(all), Median: unit.BitRate(Median(rates))}
+	return usualOf(rates)
+}
+
+func usualOf(rates []float64) Usual {
+	u := Usual{Runs: len(rates), Median: unit.BitRate(Median(rates))}
 	if u.Median > 0 {
 		u.Noise = madScale * deviation(rates, float64(u.Median)) / float64(u.Median)
 	}

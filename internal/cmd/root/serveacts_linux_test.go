@@ -121,6 +121,12 @@ func TestServeActs(t *testing.T) {
 		}
 	}
 
+	// What somebody else measures over the server is on the page without being asked
+	// for, and its first look says how the path stands.
+	waitForEnd(t, startWatched(t, "measure", "nats:a", "nats:b", "--streams", "2", "--directions", "forward", "--duration", "300ms", "--ping-count", "3", "-o", filepath.Join(t.TempDir(), "r.json"),
+		"--nats", f.url, "--creds", f.enroll(t, "measure", "carol"), "--nats-ca", filepath.Join(f.state, "ca.pem")))
+	eve.awaits(t, "", "2 streams, tcp")
+
 	ctl := f.enroll(t, "change", "bob")
 	for i, word := range []string{"confirm", "rollback"} {
 		id := waitingChange(t, f, ctl, fmt.Sprint(31+i))

@@ -125,7 +125,11 @@ func pages(ctx context.Context, con *console.Console, f webFlags, who *authority
 			done()
 			return nil, nil, err
 		}
-		cfg.Fleet, endFleet = acting, end
+		endKeeping := acting.keepRuns(ctx, runs)
+		cfg.Fleet, endFleet = acting, func() {
+			endKeeping()
+			end()
+		}
 	}
 	if h, err = web.Handler(cfg); err != nil {
 		done()

@@ -3,6 +3,7 @@ package pages
 import (
 	"context"
 	"fmt"
+	"net/netip"
 	"strings"
 	"sync"
 	"testing"
@@ -24,9 +25,14 @@ type rack struct {
 
 var rackTime = time.Date(2026, 5, 19, 12, 0, 0, 0, time.UTC)
 
+var rackLinks = []wire.Link{
+	{Name: "eth0", MTU: 9000, Speed: 25e9}, {Name: "eth1", MTU: 9000, Speed: 25e9},
+	{Name: "bond0", Kind: "bond", MTU: 9000, Speed: 50e9, Addresses: []netip.Prefix{netip.MustParsePrefix("192.0.2.11/24")}}, {Name: "mgmt0", MTU: 1500},
+}
+
 func (r *rack) Hosts(context.Context) (all []web.Host, _ error) {
 	for i := range 12 {
-		s := wire.State{Hello: agentapi.HelloReply{OS: "linux", Kernel: "6.1.0-42-amd64", Linerate: "test"}, Written: rackTime, Most: agentapi.RoleChange, Links: make([]wire.Link, 4)}
+		s := wire.State{Hello: agentapi.HelloReply{OS: "linux", Kernel: "6.1.0-42-amd64", Linerate: "test"}, Written: rackTime, Most: agentapi.RoleChange, Links: rackLinks}
 		all = append(all, web.Host{Name: fmt.Sprintf("db%02d", i), State: s, Gone: i == 7})
 	}
 	return all, nil

@@ -105,6 +105,9 @@ func (b *browser) login(t *testing.T, s *httptest.Server) {
 	b.do(t, chromedp.Navigate(s.URL+"/"), chromedp.SendKeys("#token", "good\r"), chromedp.WaitVisible(`nav a[aria-current]`))
 }
 
+// mostHead is how high what stands on every page may be: the answer is below it.
+const mostHead = 60
+
 // TestWebPages: every page, as it is seen on a desk and on a phone at night.
 func TestWebPages(t *testing.T) {
 	var all []record.Record
@@ -119,8 +122,8 @@ func TestWebPages(t *testing.T) {
 	for _, look := range looks {
 		b.size(t, look.width, look.scheme)
 		for _, page := range []struct{ name, path, shows string }{
-			{"runs", "/", "tbody tr"}, {"run", "/run/run-003", "iframe"}, {"path", "/path?from=host-000&to=host-001", ".uplot canvas"},
-			{"matrix", "/matrix", ".matrix td a"}, {"compare", "/compare?before=run-001&after=run-002", ".verdict"}, {"live", "/live", "#trials tbody td"},
+			{"status", "/", ".alarm"}, {"runs", "/runs", "tbody tr"}, {"paths", "/path", ".paths tbody tr"}, {"run", "/run/run-003", "iframe"}, {"path", "/path?from=host-000&to=host-001", ".uplot canvas"},
+			{"matrix", "/matrix", ".matrix td a"}, {"compare", "/compare?before=run-001&after=run-002", ".verdict"}, {"live", "/live", "#trials td.n"},
 			{"hosts", "/hosts", `form[action="/measure"]`}, {"host", "/host/db01", ".waits button"},
 			{"missing", "/run/none", ".alert"},
 		} {
@@ -130,6 +133,9 @@ func TestWebPages(t *testing.T) {
 			}
 			b.look(t, s.URL+page.path)
 			b.do(t, chromedp.WaitVisible(page.shows))
+			if tall := value[float64](t, b, `document.querySelector("header").offsetHeight`); tall > mostHead {
+				t.Errorf("%s, %d px: the head is %.0f px high, want at most %d", page.name, look.width, tall, mostHead)
+			}
 			b.shoot(t, fmt.Sprintf("web-%s-%d", page.name, look.width))
 		}
 	}
@@ -142,8 +148,9 @@ func TestKeyboard(t *testing.T) {
 	b := open(t)
 	b.size(t, 1280, "light")
 	b.login(t, s)
+	b.do(t, chromedp.Navigate(s.URL+"/runs"))
 	seen := b.walk(t)
-	for _, want := range []string{"a|Skip to the content|", "a|Runs|seen", "a|Live|seen", "a|Matrix|seen", "a|Path|seen", "a|Compare|seen", "button|Log out|seen", "a|run-001|seen", "a|Compare run-000 with another run|seen"} {
+	for _, want := range []string{"a|Skip to the content|", "a|Runs|seen", "a|Live|seen", "a|Matrix|seen", "a|Status|seen", "a|Paths|seen", "a|Compare|seen", "button|Log out|seen", "a|run-001|seen", "a|Compare run-000 with another run|seen"} {
 		if !slices.ContainsFunc(seen, func(one string) bool { return strings.HasPrefix(one, want) }) {
 			t.Errorf("no %s among %v", want, seen)
 		}
@@ -154,7 +161,7 @@ func TestKeyboard(t *testing.T) {
 		}
 	}
 	// By keys alone from the first page to a comparison.
-	b.do(t, chromedp.Navigate(s.URL+"/"))
+	b.do(t, chromedp.Navigate(s.URL+"/runs"))
 	for range 40 {
 		b.do(t, chromedp.KeyEvent("\t"))
 		if strings.HasPrefix(value[string](t, b, `document.activeElement.getAttribute("aria-label") || ""`), "Compare run-001") {
