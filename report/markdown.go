@@ -6,7 +6,6 @@ import (
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/record"
-	"github.com/linerate/linerate/unit"
 )
 
 // Markdown is the record for a ticket: tables and findings in GitHub's
@@ -16,6 +15,7 @@ func Markdown(r record.Record) []byte {
 	all := seriesOf(r)
 	compared := phased(r)
 	fmt.Fprintf(&b, "# %s\n\n%s\n\n", mark(title(r, Options{})), mark(Headline(r)))
+	markdownAdvice(&b, adviceOf(r, all, Options{}))
 	fmt.Fprintf(&b, "Record %s, started %s, kernel %s", mark(orUnknown(r.ID)), instant(r.Started), mark(orUnknown(r.Environment.Kernel)))
 	if r.Environment.BackEnd != "" {
 		fmt.Fprintf(&b, ", lab back end %s", mark(r.Environment.BackEnd))
@@ -39,6 +39,17 @@ func Markdown(r record.Record) []byte {
 	b.WriteString("\n## Repeat\n\n")
 	fence(&b, repeatCommands(r, Options{}))
 	return []byte(b.String())
+}
+
+// markdownAdvice is what to do, before any table.
+func markdownAdvice(b *strings.Builder, a advice) {
+	fmt.Fprintf(b, "**Do this: %s**", mark(a.Action))
+	if a.How != "" {
+		b.WriteString(" " + mark(a.How))
+	}
+	b.WriteString("\n\n")
+	fence(b, a.Commands)
+	fmt.Fprintf(b, "\nGain: %s How sure: %s\n\n", mark(a.Gain), mark(a.Sure))
 }
 
 // mark escapes text for a paragraph or a table cell.
@@ -92,14 +103,9 @@ func markdownSummary(b *strings.Builder, all []series, compared bool) {
 		align = "lrrrrrrll"
 	}
 	for _, s := range all {
-		for _, d := range s.directions {
-			n, ok := s.summary[d]
-			if !ok {
-				continue
-			}
-			c := s.cells[at{d, n}]
+		for _, c := range s.places() {
 			ceiling, _ := c.ceiling()
-			row := []string{mark(s.way(d)), fmt.Sprint(n), goodput(c.before)}
+			row := []string{mark(s.way(c.direction)), c.streams, goodput(c.before)}
 			if compared {
 				row = append(row, goodput(c.after), rate(ceiling), ofCeiling(c.before, ceiling), ofCeiling(c.after, ceiling), mark(string(cause(c.before))), mark(string(cause(c.after))))
 			} else {
@@ -113,11 +119,10 @@ func markdownSummary(b *strings.Builder, all []series, compared bool) {
 
 func markdownLinks(b *strings.Builder, all []series, compared bool) {
 	for _, s := range all {
-		for _, d := range s.directions {
-			n, ok := s.summary[d]
-			if c := s.cells[at{d, n}]; ok && d != flow.Reverse && len(c.last().Links) > 0 {
-				fmt.Fprintf(b, "\n## Load of each link, %s, %s\n\n", mark(s.way(d)), unit.Counted(n, "stream"))
-				rows := linkRows(c, compared)
+		for _, c := range s.places() {
+			if c.direction != flow.Reverse && len(c.last().Links) > 0 {
+				fmt.Fprintf(b, "\n## Load of each link, %s, %s\n\n", mark(s.way(c.direction)), c.counted())
+				rows := linkRows(c.cell, compared)
 				for _, row := range rows {
 					row[0], row[1] = mark(row[0]), mark(row[1])
 				}
