@@ -40,7 +40,7 @@ on the terminal. What it comes to, what to do and the command stand first.
 Several records become one Markdown or CSV file, one after the other. --plots
 writes every drawing of the page as an SVG file of its own.
 
-Of a FABRIC file the report is its prediction, as ` + "`linerate predict -o`" + ` writes it.
+Of a FABRIC file the report is its prediction, as ` + "`predict -o`" + ` writes it.
 
 ` + console.ExitHelp,
 		Example: "  linerate report record.json -o report.html\n  linerate report before.json after.json -o both.csv\n  linerate report fabric.yaml -o design.html",
@@ -71,6 +71,7 @@ Of a FABRIC file the report is its prediction, as ` + "`linerate predict -o`" + 
 		},
 	}
 	c.Flags().StringVar(&plots, "plots", "", "directory to write every drawing to, as SVG")
+	_ = c.MarkFlagDirname("plots")
 	out.Add(c, "file to write: FILE.html, FILE.md, FILE.csv or FILE.svg", "html", "md", "csv", "svg")
 	return c
 }
