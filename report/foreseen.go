@@ -144,7 +144,7 @@ func (f Foreseen) advice(r record.Record, all []series) advice {
 		return advice{Action: "Name a path between two hosts.", Commands: limits, Gain: unknownGain, Sure: "Nothing was computed."}
 	}
 	t := c.last()
-	a := advice{Action: causeActions[cause(t)], How: sentence(t.Finding.Remedy), Commands: limits, Gain: "Not computed.", Sure: "Computed from the file; nothing was measured."}
+	a := advice{Action: cmp.Or(causeActions[cause(t)], causeActions[record.Unknown]), How: sentence(t.Finding.Remedy), Commands: limits, Gain: "Not computed.", Sure: "Computed from the file; nothing was measured."}
 	if hasInterval(*t) {
 		a.Sure += " Between " + t.GoodputLow.String() + " and " + t.GoodputHigh.String() + "."
 	}

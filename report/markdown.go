@@ -45,7 +45,7 @@ func Markdown(r record.Record) []byte {
 func markdownAdvice(b *strings.Builder, a advice) {
 	fmt.Fprintf(b, "**Do this: %s**", mark(a.Action))
 	if a.How != "" {
-		b.WriteString(" " + mark(a.How))
+		b.WriteString(" " + markProse(a.How))
 	}
 	b.WriteString("\n\n")
 	fence(b, a.Commands)
@@ -55,6 +55,26 @@ func markdownAdvice(b *strings.Builder, a advice) {
 // mark escapes text for a paragraph or a table cell.
 func mark(s string) string {
 	return strings.NewReplacer(`\`, `\\`, "|", `\|`, "`", "\\`", "*", `\*`, "[", `\[`, "]", `\]`, "<", "&lt;", ">", "&gt;").Replace(printable(s))
+}
+
+// markProse is mark for text in which backticks enclose code: it stays code where
+// nothing in it means something to Markdown.
+func markProse(s string) string {
+	parts := strings.Split(s, "`")
+	var b strings.Builder
+	for i, part := range parts {
+		switch {
+		case i%2 == 0:
+			b.WriteString(mark(part))
+		case i < len(parts)-1 && part != "" && !strings.ContainsAny(part, "<>|\\"):
+			b.WriteString("`" + printable(part) + "`")
+		case i < len(parts)-1:
+			b.WriteString(mark("`" + part + "`"))
+		default:
+			b.WriteString(mark("`" + part))
+		}
+	}
+	return b.String()
 }
 
 // tableTo writes a table; the first row is the header. Columns marked l in
@@ -212,7 +232,7 @@ func markdownFindings(b *strings.Builder, r record.Record) {
 		}
 		fmt.Fprintf(b, "\n### %s (%s → %s, %s)\n\n", mark(head), mark(g.From), mark(g.To), mark(g.where()))
 		if g.Lead.Summary != "" {
-			fmt.Fprintf(b, "%s\n\n", mark(g.Lead.Summary))
+			fmt.Fprintf(b, "%s\n\n", markProse(g.Lead.Summary))
 		}
 		if len(g.Lead.Evidence) > 0 {
 			rows := [][]string{{"evidence", "value", "source"}}
@@ -223,10 +243,10 @@ func markdownFindings(b *strings.Builder, r record.Record) {
 			b.WriteString("\n")
 		}
 		if g.Lead.Remedy != "" {
-			fmt.Fprintf(b, "Remedy: %s\n\n", mark(g.Lead.Remedy))
+			fmt.Fprintf(b, "Remedy: %s\n\n", markProse(g.Lead.Remedy))
 		}
 		if g.Cause != record.LineRate {
-			fmt.Fprintf(b, "Expected with it: %s. Confidence: %s.\n", rate(g.Lead.Expected), confidence(g.Lead))
+			fmt.Fprintf(b, "%s\n", mark(findingWords(g.Lead)))
 		}
 		if facts := beyond(g.Lead); len(facts) > 0 {
 			b.WriteString("\n")

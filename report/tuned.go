@@ -153,6 +153,6 @@ func markdownSettings(b *strings.Builder, r record.Record) {
 
 func markdownFacts(b *strings.Builder, facts []fact) {
 	for _, f := range facts {
-		fmt.Fprintf(b, "- %s: %s\n", f.Name, mark(f.Value))
+		fmt.Fprintf(b, "- %s: %s\n", f.Name, markProse(f.Value))
 	}
 }
