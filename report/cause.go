@@ -15,7 +15,7 @@ var causeWords = map[record.Cause]string{
 	record.SenderCPU:       "the sender's processor is busy",
 	record.ReceiverCPU:     "the receiver's processor is busy",
 	record.CardSlot:        "the card or its PCIe slot is the limit",
-	record.Shaper:          "a shaper or cap below the links' speed",
+	record.Shaper:          "something on the way limits the rate to less than the links' speed",
 	record.MTU:             "headers of small packets take a share of the links",
 	record.LACPDown:        "ports are outside the active aggregator",
 	record.AsymmetricRoute: "traffic leaves by the wrong link",
@@ -31,4 +31,26 @@ func Meaning(c record.Cause) string {
 		return w
 	}
 	return string(c)
+}
+
+// causeActions is the one table of what to do about each cause, in a sentence
+// that is true wherever it binds; the finding's remedy says how.
+var causeActions = map[record.Cause]string{
+	record.LineRate:        "Nothing to change: more needs faster links, or more of them.",
+	record.HashImbalance:   "Spread the flows over all links.",
+	record.SingleLink:      "Let the traffic use every link.",
+	record.ReceiveWindow:   "Raise the receiver's window.",
+	record.SendBuffer:      "Raise the sender's buffer.",
+	record.Congestion:      "Find where packets are lost.",
+	record.Reordering:      "Keep each flow on one way.",
+	record.SenderCPU:       "Share the sender's work between more cores.",
+	record.ReceiverCPU:     "Share the receiver's work between more cores.",
+	record.CardSlot:        "Give the card more lanes.",
+	record.Shaper:          "Find the rate limit on the way.",
+	record.MTU:             "Let larger packets pass on the whole way.",
+	record.LACPDown:        "Bring every port into the active aggregator.",
+	record.AsymmetricRoute: "Give each address a route of its own.",
+	record.Pacing:          "Raise the rate that the sender is paced at.",
+	record.Application:     "Look at what the program waits for.",
+	record.Unknown:         "Measure once more to find the cause.",
 }

@@ -16,9 +16,7 @@ type findingView struct {
 	Pair, Where           string
 	Summary               string
 	Evidence              []record.Evidence
-	Remedy, Expected      string
-	Confidence            string
-	Rate, Share           string
+	Remedy, Words         string // Words are rate, expectation and confidence
 	Good                  bool
 	Others                []otherFinding
 	Beyond                []fact
@@ -29,8 +27,7 @@ type otherFinding struct{ Where, Rate, Share, Summary string }
 
 func findingViewOf(g findingGroup) findingView {
 	v := findingView{Phase: string(g.Phase), Cause: string(g.Cause), Meaning: Meaning(g.Cause), Pair: orUnknown(g.From) + " → " + orUnknown(g.To), Where: g.where(),
-		Summary: g.Lead.Summary, Evidence: wholeEvidence(g.Lead.Evidence), Remedy: g.Lead.Remedy, Expected: rate(g.Lead.Expected),
-		Confidence: confidence(g.Lead), Rate: counted(g.Lead.Rate), Share: percent(g.Lead.Rate, g.Lead.Ceiling), Good: g.Cause == record.LineRate, Beyond: beyond(g.Lead)}
+		Summary: g.Lead.Summary, Evidence: wholeEvidence(g.Lead.Evidence), Remedy: g.Lead.Remedy, Words: findingWords(g.Lead), Good: g.Cause == record.LineRate, Beyond: beyond(g.Lead)}
 	v.Label = strings.TrimSpace(v.Cause + ", " + v.Pair + ", " + v.Where + " " + v.Phase)
 	if len(g.All) < 2 {
 		return v
@@ -39,6 +36,19 @@ func findingViewOf(g findingGroup) findingView {
 		v.Others = append(v.Others, otherFinding{string(f.Direction) + ", " + unit.Counted(f.Streams, "stream"), counted(f.Rate), percent(f.Rate, f.Ceiling), f.Summary})
 	}
 	return v
+}
+
+// findingWords are a finding's rate, what to expect of the remedy, and how sure it
+// is; what is not known is left out.
+func findingWords(f record.Finding) string {
+	words := joinWith(", ", counted(f.Rate), ofTheCeiling(percent(f.Rate, f.Ceiling)))
+	if positive(float64(f.Ceiling)) && float64(f.Expected) > worthExpecting*float64(f.Rate) {
+		words += " · with the remedy: " + rate(f.Expected)
+	}
+	if positive(f.Confidence) {
+		words += " · confidence " + confidence(f)
+	}
+	return words
 }
 
 func wholeEvidence(in []record.Evidence) []record.Evidence {

@@ -36,6 +36,37 @@ type heat struct {
 	Cells                 []heatCellView
 	Corner                mapText
 	Table                 [][]string
+	// InRates is the unit of the cells where no ceiling is known: they are rates
+	// then, and colours are shares of the fastest. "" is shares of the ceiling.
+	InRates string
+	// Worded cells have words in them.
+	Worded bool
+}
+
+// bestOf is the fastest of the values, and the unit to print them in.
+func bestOf(values []heatValue) (unit.BitRate, rateUnit) {
+	best := 0.0
+	for _, v := range values {
+		best = max(best, amount(v.trial.Goodput))
+	}
+	return unit.BitRate(best), unitOf(unit.BitRate(best))
+}
+
+// rateUnit is a unit that several rates are printed in.
+type rateUnit struct {
+	of   unit.BitRate
+	name string
+}
+
+// unitOf is the largest unit in which a rate is one or more.
+func unitOf(most unit.BitRate) rateUnit {
+	out := rateUnit{1, "bit/s"}
+	for _, u := range []rateUnit{{unit.Kbps, "kbit/s"}, {unit.Mbps, "Mbit/s"}, {unit.Gbps, "Gbit/s"}, {unit.Tbps, "Tbit/s"}} {
+		if most >= u.of {
+			out = u
+		}
+	}
+	return out
 }
 
 type heatCellView struct {
@@ -50,17 +81,6 @@ type heatValue struct {
 	row, column int
 	trial       *record.Trial
 	ceiling     unit.BitRate
-}
-
-// heatsOf are a record's heat maps: every pair and direction by stream count,
-// where there is more than one place, and of three hosts or more, who to whom.
-func heatsOf(r record.Record) []heat {
-	all := seriesOf(r)
-	var out []heat
-	if h, ok := heatByStreams("heat-streams", all); ok {
-		out = append(out, h)
-	}
-	return append(out, heatsByHost("heat-hosts", all)...)
 }
 
 // heatByStreams has a row for each pair and direction.
@@ -173,7 +193,7 @@ func drawHeat(id string, rows, columns []string, values []heatValue, corner stri
 	if len(columns) > heatWords {
 		wide, high, words = heatSmall, heatSmall, false
 	}
-	h := heat{ID: id, Width: tenth(heatLabel + wide*float64(len(columns))), Height: tenth(heatHead + high*float64(len(rows)) + 4)}
+	h := heat{ID: id, Worded: words, Width: tenth(heatLabel + wide*float64(len(columns))), Height: tenth(heatHead + high*float64(len(rows)) + 4)}
 	h.Corner = mapText{X: heatLabel - 10, Y: heatHead - 12, Anchor: "end", Words: corner}
 	for i, name := range columns {
 		if words {
@@ -188,7 +208,15 @@ func drawHeat(id string, rows, columns []string, values []heatValue, corner stri
 	}
 	h.Table = [][]string{{"where", corner, "measured", "of the ceiling"}}
 	low, lowest := 2.0, ""
+	ceilings := slices.ContainsFunc(values, func(v heatValue) bool { return positive(float64(v.ceiling)) })
+	best, scale := bestOf(values)
+	if !ceilings {
+		h.InRates, h.Table[0] = scale.name, []string{"where", corner, "measured", "of the fastest"}
+	}
 	for _, v := range values {
+		if !ceilings {
+			v.ceiling = best
+		}
 		c := heatCellView{Box: box{X: tenth(heatLabel + wide*float64(v.column) + 1), Y: tenth(heatHead + high*float64(v.row) + 1), W: wide - 2, H: high - 2}, Level: -1}
 		if f, ok := fraction(v.trial.Goodput, v.ceiling); ok {
 			c.Level = int(min(f, 1)*10 + 0.5)
@@ -199,6 +227,9 @@ func drawHeat(id string, rows, columns []string, values []heatValue, corner stri
 		}
 		if words {
 			c.Label = mapText{X: tenth(c.Box.X + c.Box.W/2), Y: tenth(c.Box.Y + c.Box.H/2 + 4), Anchor: "middle", Words: shortShare(v.trial, v.ceiling)}
+			if !ceilings {
+				c.Label.Words = number(amount(v.trial.Goodput) / float64(scale.of))
+			}
 		}
 		h.Cells = append(h.Cells, c)
 		if len(h.Table) > mostHeatRows {
@@ -207,8 +238,8 @@ func drawHeat(id string, rows, columns []string, values []heatValue, corner stri
 		h.Table = append(h.Table, []string{rows[v.row], columns[v.column], goodput(v.trial), ofCeiling(v.trial, v.ceiling)})
 	}
 	h.Desc = fmt.Sprintf("%s of %d by %d.", unit.Counted(len(values), "result"), len(rows), len(columns))
-	if lowest != "" {
-		h.Desc += fmt.Sprintf(" The lowest is %.0f %% of the ceiling, %s.", 100*low, lowest)
+	if lowest != "" && ceilings {
+		h.Desc += fmt.Sprintf(" The lowest is %s of the ceiling, %s.", wholePercent(low), lowest)
 	}
 	return h
 }
@@ -216,7 +247,7 @@ func drawHeat(id string, rows, columns []string, values []heatValue, corner stri
 // shortShare is a share without decimals, for a small cell.
 func shortShare(t *record.Trial, ceiling unit.BitRate) string {
 	if f, ok := fraction(t.Goodput, ceiling); ok {
-		return fmt.Sprintf("%.0f %%", 100*f)
+		return wholePercent(f)
 	}
 	return "?"
 }

@@ -17,13 +17,15 @@ var templates embed.FS
 // no picture from elsewhere. It is light or dark as the reader's system is,
 // and prints on A4. Every text of the record is escaped. The error is only
 // ever the template's own.
-func HTML(r record.Record, opts Options) ([]byte, error) {
+func HTML(r record.Record, opts Options) ([]byte, error) { return htmlOf(pageOf(r, opts)) }
+
+func htmlOf(p page) ([]byte, error) {
 	t, err := parsed()
 	if err != nil {
 		return nil, err
 	}
 	var b bytes.Buffer
-	if err := t.ExecuteTemplate(&b, "page.tmpl", pageOf(r, opts)); err != nil {
+	if err := t.ExecuteTemplate(&b, "page.tmpl", p); err != nil {
 		return nil, fmt.Errorf("fill report template: %w", err)
 	}
 	return visible(b.Bytes()), nil
@@ -44,12 +46,39 @@ func words() template.FuncMap {
 	return template.FuncMap{
 		"laneHeads": laneHeads, "linkHeads": linkHeads, "cpuHeads": cpuHeads, "latencyHeads": latencyHeads,
 		"table": func(label string, heads []string, rows [][]string) tableView { return tableView{label, heads, rows} },
-		"label": label,
+		"label": label, "prose": prose,
+		"lines": func(all []string) string { return strings.Join(all, "\n") },
 		"meter": meterOf,
+		"bonds": func(rows []bondSetting, changed bool) bondsView {
+			label := "Bonds"
+			if changed {
+				label = "What changed of the bonds"
+			}
+			return bondsView{label, rows, changed}
+		},
 		"place": func(class string, s side, compared bool) placeView {
 			return placeView{s, meterOf(class, s.Width, compared)}
 		},
 	}
+}
+
+// prose is text with its code, which backticks enclose, as code. A backtick alone
+// stays what it is.
+func prose(text string) template.HTML {
+	parts := strings.Split(text, "`")
+	var b strings.Builder
+	for i, part := range parts {
+		safe := template.HTMLEscapeString(part)
+		switch {
+		case i%2 == 0:
+			b.WriteString(safe)
+		case i == len(parts)-1:
+			b.WriteString("`" + safe)
+		default:
+			b.WriteString("<code>" + safe + "</code>")
+		}
+	}
+	return template.HTML(b.String()) //nolint:gosec // every part is escaped
 }
 
 // label is words that name a part of the page, each one that is there.
@@ -67,6 +96,12 @@ type tableView struct {
 	Label string
 	Heads []string
 	Rows  [][]string
+}
+
+type bondsView struct {
+	Label   string
+	Rows    []bondSetting
+	Changed bool
 }
 
 type meterView struct {

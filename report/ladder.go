@@ -7,7 +7,6 @@ import (
 	"sort"
 	"strings"
 
-	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -52,12 +51,11 @@ const mostLadders = 12
 func laddersOf(all []series) []ladder {
 	var out []ladder
 	for i, s := range all {
-		for j, d := range s.directions {
-			n, ok := s.summary[d]
-			if !ok || len(out) == mostLadders {
-				continue
+		for j, c := range s.places() {
+			if len(out) == mostLadders {
+				return out
 			}
-			if l, ok := ladderOf(fmt.Sprintf("pair-%d-ladder-%d", i+1, j), s, d, n); ok {
+			if l, ok := ladderOf(fmt.Sprintf("pair-%d-ladder-%d", i+1, j), s, c); ok {
 				out = append(out, l)
 			}
 		}
@@ -67,14 +65,13 @@ func laddersOf(all []series) []ladder {
 
 // ladderOf draws one place of a series; ok is false where there is nothing to
 // say but what was measured, at the ceiling or without one.
-func ladderOf(id string, s series, d flow.Direction, n int) (ladder, bool) {
-	c := s.cells[at{d, n}]
-	steps := ladderSteps(c)
-	if len(steps) < 2 || len(steps) == 2 && full(c) {
-		return ladder{}, false
+func ladderOf(id string, s series, c place) (ladder, bool) {
+	steps := ladderSteps(c.cell)
+	if limit, _ := c.ceiling(); limit <= 0 || len(steps) < 2 || len(steps) == 2 && full(c.cell) {
+		return ladder{}, false // without a ceiling an expectation has no bound
 	}
-	l := ladder{ID: id, Name: s.way(d) + ", " + unit.Counted(n, "stream"), Width: ladderWidth, Height: tenth(ladderTop + ladderRow*float64(len(steps)))}
-	l.Title = "What limits " + s.way(d) + ", " + unit.Counted(n, "stream")
+	l := ladder{ID: id, Name: s.way(c.direction) + ", " + c.counted(), Width: ladderWidth, Height: tenth(ladderTop + ladderRow*float64(len(steps)))}
+	l.Title = "What limits " + l.Name
 	top := 0.0
 	for _, step := range steps {
 		top = max(top, amount(step.rate))

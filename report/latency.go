@@ -126,6 +126,47 @@ func textOutages(r record.Record, width int) []string {
 	return out
 }
 
+// worstOutage is the failure of a link that streams felt longest, of those that
+// the run asked for or that cost something. ok is false where none did.
+func worstOutage(r record.Record) (t record.Trial, worst record.Outage, ok bool) {
+	for _, trial := range r.Trials {
+		for _, o := range trial.Outages {
+			told := o.Asked || (stood(o) > 2*o.Resolution || o.Recovered < 0 || o.Recovered > 2*o.Resolution) && (cause(&trial) == record.Unknown || cause(&trial) == record.LACPDown)
+			if o.Event == "down" && told && (!ok || o.Recovered < 0 || worst.Recovered >= 0 && stood(o) > stood(worst)) {
+				t, worst, ok = trial, o, true
+			}
+		}
+	}
+	return t, worst, ok
+}
+
+// stood is the longest time that a stream carried nothing, in seconds.
+func stood(o record.Outage) float64 {
+	longest := 0.0
+	for _, s := range o.Stalled {
+		if positive(s) {
+			longest = max(longest, s)
+		}
+	}
+	return longest
+}
+
+// outageHeadline is what a link's failure cost, in one sentence.
+func outageHeadline(t record.Trial, o record.Outage) string {
+	felt := "no stream stood still"
+	if s := stood(o); s > o.Resolution {
+		felt = "streams stood still for " + seconds(s)
+	}
+	back := "the rest was not back at 90 % of what the links left allow"
+	switch {
+	case o.Recovered == 0:
+		back = "the sum stayed at 90 % of what the links left allow"
+	case o.Recovered > 0:
+		back = "after " + seconds(o.Recovered) + " the sum was back at 90 % of what the links left allow"
+	}
+	return fmt.Sprintf("%s went down (%s, %s): %s, and %s.", hostLink(o.Host, o.Link, 41), fromTo(t.From, t.To, 51), unit.Counted(t.Streams, "stream"), felt, back)
+}
+
 // outageWords are an outage in one sentence.
 func outageWords(t record.Trial, o record.Outage) string {
 	event := "went down"

@@ -17,6 +17,9 @@ type load struct {
 	// busy is false for a link that carries nothing at all, acknowledgements
 	// included.
 	busy bool
+	// against is what the load is drawn against where it has no ceiling: the
+	// busiest link of the drawing; zero nothing.
+	against unit.BitRate
 }
 
 // still is the share of a ceiling below which a link is drawn as unused.
@@ -43,6 +46,9 @@ func (l load) words() string {
 		if l.busy {
 			return "no payload"
 		}
+		return "idle"
+	}
+	if !l.known && !l.busy {
 		return "idle"
 	}
 	w := counted(l.carried)

@@ -6,7 +6,6 @@ import (
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/record"
-	"github.com/linerate/linerate/unit"
 )
 
 // Markdown is the record for a ticket: tables and findings in GitHub's
@@ -16,6 +15,7 @@ func Markdown(r record.Record) []byte {
 	all := seriesOf(r)
 	compared := phased(r)
 	fmt.Fprintf(&b, "# %s\n\n%s\n\n", mark(title(r, Options{})), mark(Headline(r)))
+	markdownAdvice(&b, adviceOf(r, all, Options{}))
 	fmt.Fprintf(&b, "Record %s, started %s, kernel %s", mark(orUnknown(r.ID)), instant(r.Started), mark(orUnknown(r.Environment.Kernel)))
 	if r.Environment.BackEnd != "" {
 		fmt.Fprintf(&b, ", lab back end %s", mark(r.Environment.BackEnd))
@@ -41,9 +41,40 @@ func Markdown(r record.Record) []byte {
 	return []byte(b.String())
 }
 
+// markdownAdvice is what to do, before any table.
+func markdownAdvice(b *strings.Builder, a advice) {
+	fmt.Fprintf(b, "**Do this: %s**", mark(a.Action))
+	if a.How != "" {
+		b.WriteString(" " + markProse(a.How))
+	}
+	b.WriteString("\n\n")
+	fence(b, a.Commands)
+	fmt.Fprintf(b, "\nGain: %s How sure: %s\n\n", mark(a.Gain), mark(a.Sure))
+}
+
 // mark escapes text for a paragraph or a table cell.
 func mark(s string) string {
 	return strings.NewReplacer(`\`, `\\`, "|", `\|`, "`", "\\`", "*", `\*`, "[", `\[`, "]", `\]`, "<", "&lt;", ">", "&gt;").Replace(printable(s))
+}
+
+// markProse is mark for text in which backticks enclose code: it stays code where
+// nothing in it means something to Markdown.
+func markProse(s string) string {
+	parts := strings.Split(s, "`")
+	var b strings.Builder
+	for i, part := range parts {
+		switch {
+		case i%2 == 0:
+			b.WriteString(mark(part))
+		case i < len(parts)-1 && part != "" && !strings.ContainsAny(part, "<>|\\"):
+			b.WriteString("`" + printable(part) + "`")
+		case i < len(parts)-1:
+			b.WriteString(mark("`" + part + "`"))
+		default:
+			b.WriteString(mark("`" + part))
+		}
+	}
+	return b.String()
 }
 
 // tableTo writes a table; the first row is the header. Columns marked l in
@@ -92,14 +123,9 @@ func markdownSummary(b *strings.Builder, all []series, compared bool) {
 		align = "lrrrrrrll"
 	}
 	for _, s := range all {
-		for _, d := range s.directions {
-			n, ok := s.summary[d]
-			if !ok {
-				continue
-			}
-			c := s.cells[at{d, n}]
+		for _, c := range s.places() {
 			ceiling, _ := c.ceiling()
-			row := []string{mark(s.way(d)), fmt.Sprint(n), goodput(c.before)}
+			row := []string{mark(s.way(c.direction)), c.streams, goodput(c.before)}
 			if compared {
 				row = append(row, goodput(c.after), rate(ceiling), ofCeiling(c.before, ceiling), ofCeiling(c.after, ceiling), mark(string(cause(c.before))), mark(string(cause(c.after))))
 			} else {
@@ -113,11 +139,10 @@ func markdownSummary(b *strings.Builder, all []series, compared bool) {
 
 func markdownLinks(b *strings.Builder, all []series, compared bool) {
 	for _, s := range all {
-		for _, d := range s.directions {
-			n, ok := s.summary[d]
-			if c := s.cells[at{d, n}]; ok && d != flow.Reverse && len(c.last().Links) > 0 {
-				fmt.Fprintf(b, "\n## Load of each link, %s, %s\n\n", mark(s.way(d)), unit.Counted(n, "stream"))
-				rows := linkRows(c, compared)
+		for _, c := range s.places() {
+			if c.direction != flow.Reverse && len(c.last().Links) > 0 {
+				fmt.Fprintf(b, "\n## Load of each link, %s, %s\n\n", mark(s.way(c.direction)), c.counted())
+				rows := linkRows(c.cell, compared)
 				for _, row := range rows {
 					row[0], row[1] = mark(row[0]), mark(row[1])
 				}
@@ -207,7 +232,7 @@ func markdownFindings(b *strings.Builder, r record.Record) {
 		}
 		fmt.Fprintf(b, "\n### %s (%s → %s, %s)\n\n", mark(head), mark(g.From), mark(g.To), mark(g.where()))
 		if g.Lead.Summary != "" {
-			fmt.Fprintf(b, "%s\n\n", mark(g.Lead.Summary))
+			fmt.Fprintf(b, "%s\n\n", markProse(g.Lead.Summary))
 		}
 		if len(g.Lead.Evidence) > 0 {
 			rows := [][]string{{"evidence", "value", "source"}}
@@ -218,10 +243,10 @@ func markdownFindings(b *strings.Builder, r record.Record) {
 			b.WriteString("\n")
 		}
 		if g.Lead.Remedy != "" {
-			fmt.Fprintf(b, "Remedy: %s\n\n", mark(g.Lead.Remedy))
+			fmt.Fprintf(b, "Remedy: %s\n\n", markProse(g.Lead.Remedy))
 		}
 		if g.Cause != record.LineRate {
-			fmt.Fprintf(b, "Expected with it: %s. Confidence: %s.\n", rate(g.Lead.Expected), confidence(g.Lead))
+			fmt.Fprintf(b, "%s\n", mark(findingWords(g.Lead)))
 		}
 		if facts := beyond(g.Lead); len(facts) > 0 {
 			b.WriteString("\n")

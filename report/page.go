@@ -16,27 +16,41 @@ type page struct {
 	Title, Kind, Headline string
 	Started, ID, Version  string
 	Compared              bool
+	Words                 pageWords
+	Do                    advice
 	Figures               []figure
 	Context               string
 	Results               []resultRow
+	Ceilings              bool // some result has a ceiling
 	ResultNote            string
 	Failures              []record.Failure
+	Many                  bool // more pairs than a headline speaks of singly
 	Series                []seriesView
-	Heats                 []heat
+	Grids                 []heat // host by host
+	Heats                 []heat // by stream count
 	Ladders               []ladder
+	Outage                *timeline // of the run in which a link failed
 	Findings              []findingView
+	Full                  int // findings of full links: folded unless there are no others
+	FullOnly              bool
 	Steps                 []stepView
 	Settings              []settingRow
 	Tuned                 []fact
 	Latency               [][]string
 	Trials                []trialView
 	Facts                 []fact
-	Bonds                 []bondSetting
+	Bonds, SameBonds      []bondSetting // what changed, and what did not
 	FabricText            string
 	Repeat                []string
 	Ceiling               string
 	Protocols             string
 	Left                  leftOut
+}
+
+// pageWords are what a page calls its rates: measured ones, or predicted.
+type pageWords struct {
+	Rate, Carried string
+	Foreseen      bool
 }
 
 // leftOut is how many of each kind a page has no room for: it stays one that a
@@ -67,7 +81,7 @@ type fact struct{ Name, Value string }
 // resultRow is one line of the summary.
 type resultRow struct {
 	Pair, Way, Direction string
-	Streams              string
+	Streams, Links       string
 	Before, After        side
 	Ceiling, MTU, Gain   string
 	reached              float64 // share of the ceiling by the newest side; 1 unknown
@@ -118,29 +132,45 @@ const shownOpen = 3
 
 func pageOf(r record.Record, o Options) page {
 	all := seriesOf(r)
-	p := page{Title: title(r, o), Kind: kind(r), Headline: unbroken(Headline(r)), Started: instant(r.Started), ID: orUnknown(r.ID), Version: orUnknown(r.Linerate),
-		Compared: phased(r), Failures: r.Failures, FabricText: r.Fabric.Text, Repeat: repeatCommands(r, o)}
-	p.Figures = figuresOf(all, p.Compared)
+	p := page{Title: title(r, o), Kind: kind(r), Headline: unbroken(headline(r, all, measured())), Started: instant(r.Started), ID: orUnknown(r.ID), Version: orUnknown(r.Linerate),
+		Compared: phased(r), Failures: r.Failures, FabricText: r.Fabric.Text, Repeat: repeatCommands(r, o), Many: many(all), Words: pageWords{Rate: "Measured", Carried: "carried"}}
+	p.Do = adviceOf(r, all, o)
+	p.Figures = figuresOf(r, all, p.Compared)
 	p.Context = contextOf(r, all)
 	for _, s := range all {
-		for _, d := range s.directions {
-			if n, ok := s.summary[d]; ok {
-				p.Results = append(p.Results, resultOf(s, d, n, len(all) > 1))
-			}
+		for _, c := range s.places() {
+			row := resultOf(s, c, len(all) > 1)
+			p.Ceilings = p.Ceilings || row.Ceiling != unknown
+			p.Results = append(p.Results, row)
 		}
 	}
 	p.Results, p.Left.Results = furthest(p.Results)
+	if p.Many {
+		slices.SortStableFunc(p.Results, func(a, b resultRow) int { return cmp.Compare(a.reached, b.reached) })
+	}
 	p.ResultNote = ceilingNote(all)
 	shown, left := atMost(all, mostSeries)
 	p.Left.Series = left
 	for i, s := range shown {
 		p.Series = append(p.Series, seriesViewOf(fmt.Sprintf("pair-%d", i+1), s, r, i < shownOpen))
 	}
-	p.Heats, p.Ladders = heatsOf(r), laddersOf(all)
+	if h, ok := heatByStreams("heat-streams", all); ok {
+		p.Heats = append(p.Heats, h)
+	}
+	p.Grids, p.Ladders = heatsByHost("heat-hosts", all), laddersOf(all)
 	groups, left := atMost(findingGroups(r), mostFindings)
 	p.Left.Findings = left
 	for _, g := range groups {
-		p.Findings = append(p.Findings, findingViewOf(g))
+		view := findingViewOf(g)
+		if p.Findings = append(p.Findings, view); view.Good {
+			p.Full++
+		}
+	}
+	p.FullOnly = p.Full == len(p.Findings)
+	if t, _, ok := worstOutage(r); ok && !p.Compared {
+		if l, ok := timelineOf("outage-time", t); ok {
+			p.Outage = &l
+		}
 	}
 	for i, s := range r.Steps {
 		p.Steps = append(p.Steps, stepViewOf(i+1, s))
@@ -155,7 +185,13 @@ func pageOf(r record.Record, o Options) page {
 		p.Trials = append(p.Trials, trialViewOf(i+1, t))
 	}
 	p.Facts = factsOf(r)
-	p.Bonds = bondSettings(r)
+	for _, b := range bondSettings(r) {
+		if p.Compared && b.Changed {
+			p.Bonds = append(p.Bonds, b)
+		} else {
+			p.SameBonds = append(p.SameBonds, b)
+		}
+	}
 	return p
 }
 
@@ -184,43 +220,98 @@ func unbroken(s string) string {
 	return strings.NewReplacer(" Tbit/s", "\u00a0Tbit/s", " Gbit/s", "\u00a0Gbit/s", " Mbit/s", "\u00a0Mbit/s", " kbit/s", "\u00a0kbit/s", " bit/s", "\u00a0bit/s", " %", "\u00a0%").Replace(s)
 }
 
-// figuresOf are the leading place's numbers.
-func figuresOf(all []series, compared bool) []figure {
+// figuresOf are the leading place's numbers: never one that nobody knows.
+func figuresOf(r record.Record, all []series, compared bool) []figure {
 	s, c, ok := lead(all)
 	if !ok {
 		return nil
 	}
 	t := c.last()
 	ceiling, size := c.ceiling()
-	note := s.way(t.Direction) + ", " + unit.Counted(t.Streams, "stream")
-	one := func(label, value, note, class string) figure {
-		n, u, _ := strings.Cut(value, " ")
-		return figure{label, n, u, note, class}
-	}
+	note := s.way(t.Direction) + ", " + c.counted()
 	var out []figure
-	if compared {
-		out = append(out, one("Before", goodput(c.before), shareWords(c.before, ceiling), "before"),
-			one("After", goodput(c.after), shareWords(c.after, ceiling), "after"))
+	add := func(label, value, note, class string) {
+		if value == unknown || value == "" {
+			return
+		}
+		n, u, _ := strings.Cut(value, " ")
+		out = append(out, figure{label, n, u, note, class})
+	}
+	switch _, outage, failed := worstOutage(r); {
+	case compared:
+		before, after := note, note
+		if c.before != nil && c.after != nil {
+			before, after = unit.Counted(c.before.Streams, "stream"), unit.Counted(c.after.Streams, "stream")
+		}
+		add("Before", goodput(c.before), joinWith(", ", before, ofTheCeiling(ofCeiling(c.before, ceiling))), "before")
+		add("After", goodput(c.after), joinWith(", ", after, ofTheCeiling(ofCeiling(c.after, ceiling))), "after")
 		if c.before != nil && c.after != nil {
 			if times, ok := fraction(c.after.Goodput, c.before.Goodput); ok {
-				out = append(out, figure{"Gain", "× " + number(times), "", note, "gain"})
+				out = append(out, figure{"Gain", "× " + number(times), "", s.way(t.Direction), "gain"})
 			}
 		}
-	} else {
-		out = append(out, one("Measured", goodput(c.before), note, "single"), one("Of the ceiling", ofCeiling(c.before, ceiling), string(cause(c.before)), ""))
+	case failed:
+		add("Measured", goodput(t), note, "single")
+		add("Stood still", seconds(stood(outage)), "longest of all streams", "before")
+		add("Back at 90 %", seconds(outage.Recovered), "of what the links left allow", "")
+	case many(all):
+		return matrixFigures(all)
+	default:
+		add("Measured", goodput(t), note, "single")
+		if ceiling > 0 {
+			add("Of the ceiling", ofCeiling(t, ceiling), string(cause(t)), "")
+		} else if value, u := perLink(t); value != "" {
+			out = append(out, figure{"Each link", value, u, "of " + orUnknown(senderLinks(t)[0].Host), ""})
+		}
 	}
-	words := "payload, MTU unknown"
+	words := "payload"
 	if size > 0 {
 		words = fmt.Sprintf("payload at MTU %d", size)
 	}
-	return append(out, one("Ceiling", rate(ceiling), words, ""))
+	add("Ceiling", rate(ceiling), words, "")
+	return out
 }
 
-func shareWords(t *record.Trial, ceiling unit.BitRate) string {
-	if p := ofCeiling(t, ceiling); p != unknown {
-		return p + " of the ceiling"
+// perLink are the sending links' rates in one unit: "95.6 · 95.6 · 48.1" and
+// "Mbit/s"; of many the least and the most.
+func perLink(t *record.Trial) (value, of string) {
+	rates := linkRates(t)
+	if len(rates) == 0 || slices.Max(rates) <= 0 {
+		return "", ""
 	}
-	return "share of the ceiling unknown"
+	scale := unitOf(slices.Max(rates))
+	low, high := number(float64(slices.Min(rates)/scale.of)), number(float64(slices.Max(rates)/scale.of))
+	switch {
+	case low == high:
+		return low, scale.name
+	case len(rates) > mostEach:
+		return low + " to " + high, scale.name
+	}
+	var words []string
+	for _, v := range rates {
+		words = append(words, number(float64(v/scale.of)))
+	}
+	return strings.Join(words, " · "), scale.name
+}
+
+// matrixFigures are a matrix's numbers: how many ways are full, and how far apart
+// they lie.
+func matrixFigures(all []series) []figure {
+	m := matrixOf(all)
+	var out []figure
+	add := func(label string, v float64, class string) {
+		if value := rate(unit.BitRate(v)); value != unknown {
+			n, u, _ := strings.Cut(value, " ")
+			out = append(out, figure{label, n, u, fmt.Sprintf("of %d ways", m.ways), class})
+		}
+	}
+	if m.known > 0 {
+		out = append(out, figure{"At the ceiling", fmt.Sprintf("%d of %d", m.full, m.ways), "", "97 % of it or more", "single"})
+	}
+	add("Slowest", m.rates[0], "before")
+	add("Median", m.rates[len(m.rates)/2], "")
+	add("Fastest", m.rates[len(m.rates)-1], "")
+	return out
 }
 
 // contextOf is the line under the headline.
@@ -246,7 +337,7 @@ func contextOf(r record.Record, all []series) string {
 
 func sideOf(c cell, t *record.Trial) side {
 	if t == nil {
-		return side{Goodput: "not measured", Share: unknown, Predicted: unknown}
+		return side{Goodput: "not measured", Predicted: unknown}
 	}
 	ceiling, _ := c.ceiling()
 	v := side{Goodput: goodput(t), Interval: interval(t), Share: ofCeiling(t, ceiling), Predicted: rate(t.Predicted),
@@ -260,10 +351,12 @@ func sideOf(c cell, t *record.Trial) side {
 	return v
 }
 
-func resultOf(s series, d flow.Direction, n int, named bool) resultRow {
-	c := s.cells[at{d, n}]
+func resultOf(s series, c place, named bool) resultRow {
 	ceiling, size := c.ceiling()
-	row := resultRow{Way: s.way(d), Direction: string(d), Streams: fmt.Sprint(n), Before: sideOf(c, c.before), After: sideOf(c, c.after), Ceiling: rate(ceiling), MTU: mtu(size)}
+	row := resultRow{Way: s.way(c.direction), Direction: string(c.direction), Streams: c.streams, Before: sideOf(c.cell, c.before), After: sideOf(c.cell, c.after), Ceiling: rate(ceiling), MTU: mtu(size)}
+	if value, of := perLink(c.last()); value != "" {
+		row.Links = value + " " + of
+	}
 	row.reached = 1
 	if f, ok := fraction(c.last().Goodput, ceiling); ok {
 		row.reached = f
@@ -271,7 +364,6 @@ func resultOf(s series, d flow.Direction, n int, named bool) resultRow {
 	if named {
 		row.Pair = s.name()
 	}
-	row.Gain = unknown
 	if c.before != nil && c.after != nil {
 		row.Gain = change(c.before.Goodput, c.after.Goodput)
 	}
@@ -291,7 +383,7 @@ func ceilingNote(all []series) string {
 	}
 	switch {
 	case len(sizes) == 0:
-		return "The ceiling is unknown: the speed of the links was neither declared nor readable."
+		return "The ceiling is unknown: no link's speed was declared or readable. What each link carried stands instead."
 	case len(sizes) > 1:
 		return "Ceilings are at different MTUs: see the single trials."
 	case last <= 0:
@@ -303,7 +395,7 @@ func ceilingNote(all []series) string {
 func seriesViewOf(id string, s series, r record.Record, open bool) seriesView {
 	compared := phased(r)
 	v := seriesView{ID: id, Name: s.name(), Open: open, Compared: compared, Panels: panelsOf(id, s, compared)}
-	for i, d := range s.directions {
+	for _, d := range s.directions {
 		g := matrixGroup{Direction: string(d), Way: s.way(d)}
 		for _, n := range s.streams {
 			if c, ok := s.cells[at{d, n}]; ok {
@@ -312,25 +404,26 @@ func seriesViewOf(id string, s series, r record.Record, open bool) seriesView {
 			}
 		}
 		v.Matrix = append(v.Matrix, g)
-		// The way back looks like the way there, mirrored: shown only when
-		// nothing else is.
-		if n, ok := s.summary[d]; ok && (d != flow.Reverse || len(s.directions) == 1) {
-			if row, ok := mapRowOf(fmt.Sprintf("%s-links-%d", id, i), s, d, n, r); ok {
-				v.Maps = append(v.Maps, row)
-			}
+	}
+	for i, c := range s.places() {
+		// Reverse looks like forward, mirrored: shown only when nothing else is.
+		if c.direction == flow.Reverse && len(s.directions) > 1 {
+			continue
+		}
+		if row, ok := mapRowOf(fmt.Sprintf("%s-links-%d", id, i), s, c, r); ok {
+			v.Maps = append(v.Maps, row)
 		}
 	}
 	return v
 }
 
-func mapRowOf(id string, s series, d flow.Direction, n int, r record.Record) (mapRowView, bool) {
-	c := s.cells[at{d, n}]
+func mapRowOf(id string, s series, c place, r record.Record) (mapRowView, bool) {
 	compared := phased(r)
 	end := r.Environment.After
 	if len(end) == 0 {
 		end = r.Environment.Hosts
 	}
-	v := mapRowView{Name: string(d), Way: s.way(d), Streams: unit.Counted(n, "stream"), Table: linkRows(c, compared)}
+	v := mapRowView{Name: string(c.direction), Way: s.way(c.direction), Streams: c.counted(), Table: linkRows(c.cell, compared)}
 	class := "single"
 	if compared {
 		class = "before"

@@ -54,7 +54,7 @@ func Plots(r record.Record) ([]Plot, error) {
 			add("bars", b.ID, b.Width, b.Height, b)
 		}
 	}
-	for _, h := range p.Heats {
+	for _, h := range append(p.Heats, p.Grids...) {
 		add("heat", h.ID, h.Width, h.Height, h)
 	}
 	for _, l := range p.Ladders {

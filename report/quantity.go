@@ -70,13 +70,41 @@ func fraction(part, whole unit.BitRate) (float64, bool) {
 	return v, finite(v)
 }
 
-// percent prints part of whole with one decimal.
+// percent prints part of whole with one decimal; never more than all of it.
 func percent(part, whole unit.BitRate) string {
 	v, ok := fraction(part, whole)
 	if !ok {
 		return unknown
 	}
+	switch {
+	case v > inFlight:
+		return "above it"
+	case v >= 0.9995:
+		return allOfIt
+	}
 	return fmt.Sprintf("%.1f %%", 100*v)
+}
+
+// allOfIt is printed for a rate at its ceiling, or above it by no more than
+// inFlight: what was on the way when the window began is read within it. A rate
+// further above says that the ceiling is wrong.
+const (
+	allOfIt  = "all of it"
+	inFlight = 1.05
+)
+
+// ofTheCeiling is a share as the end of a sentence: "48.0 % of the ceiling";
+// "" where it is unknown.
+func ofTheCeiling(share string) string {
+	switch share {
+	case unknown:
+		return ""
+	case allOfIt:
+		return "all of the ceiling"
+	case "above it":
+		return "above the ceiling, so a declared speed is too low"
+	}
+	return share + " of the ceiling"
 }
 
 // ofCeiling prints a trial's share of the given ceiling.
@@ -192,4 +220,4 @@ func round(v unit.BitRate) string {
 }
 
 // wholePercent prints a ratio without decimals, for labels in drawings.
-func wholePercent(v float64) string { return fmt.Sprintf("%.0f %%", 100*v) }
+func wholePercent(v float64) string { return fmt.Sprintf("%.0f %%", 100*min(v, 1)) }

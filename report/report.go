@@ -1,6 +1,6 @@
-// Package report turns one record into what people read: an HTML page, Markdown
-// for a ticket, CSV for a spreadsheet, text for a terminal. A record in, bytes
-// out. It must never measure, judge, or look at a clock, a file or a host.
+// Package report turns one record, or a prediction, into what people read: an HTML
+// page, Markdown for a ticket, a picture, CSV for a spreadsheet, text for a terminal.
+// A record in, bytes out. It must never measure, judge, or look at a clock, a file or a host.
 //
 // Plots are SVG from templates: they follow the page's light and dark colours, carry
 // titles and tables, and need no fonts and no library.

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"slices"
 	"sort"
 
@@ -34,13 +35,8 @@ type Result struct {
 func Results(r record.Record) []Result {
 	var out []Result
 	for _, s := range seriesOf(r) {
-		for _, d := range s.directions {
-			n, ok := s.summary[d]
-			if !ok {
-				continue
-			}
-			c := s.cells[at{d, n}]
-			res := Result{From: s.from, To: s.to, Direction: d, Streams: n, CauseBefore: record.Unknown, CauseAfter: record.Unknown}
+		for _, c := range s.places() {
+			res := Result{From: s.from, To: s.to, Direction: c.direction, Streams: c.last().Streams, CauseBefore: record.Unknown, CauseAfter: record.Unknown}
 			if c.before != nil {
 				res.Before, res.CauseBefore = unit.BitRate(amount(c.before.Goodput)), cause(c.before)
 			}
@@ -64,6 +60,44 @@ type series struct {
 	cells      map[at]cell
 	// summary is the stream count to show each direction at.
 	summary map[flow.Direction]int
+	// tuned are a tune's first and last rates of a direction, where it ended with
+	// another number of streams than it found.
+	tuned map[flow.Direction]cell
+}
+
+// place is one direction as summaries show it.
+type place struct {
+	direction flow.Direction
+	cell
+	streams string // "2", "1 → 2"
+}
+
+// places are the directions that have a summary, in order; those with a before and
+// an after first.
+func (s series) places() []place {
+	var out []place
+	for _, d := range s.directions {
+		if c, ok := s.tuned[d]; ok {
+			out = append(out, place{d, c, fmt.Sprintf("%d → %d", c.before.Streams, c.after.Streams)})
+		} else if n, ok := s.summary[d]; ok {
+			out = append(out, place{d, s.cells[at{d, n}], fmt.Sprint(n)})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b place) int { return len(b.sides()) - len(a.sides()) })
+	return out
+}
+
+// sides are the trials that a cell has.
+func (c cell) sides() []*record.Trial {
+	return slices.DeleteFunc([]*record.Trial{c.before, c.after}, func(t *record.Trial) bool { return t == nil })
+}
+
+// counted is a place's streams in words.
+func (p place) counted() string {
+	if p.streams == "1" {
+		return "1 stream"
+	}
+	return p.streams + " streams"
 }
 
 type at struct {
@@ -126,8 +160,33 @@ func seriesOf(r record.Record) []series {
 	}
 	for i := range out {
 		out[i].arrange()
+		if r.Tuning != nil {
+			out[i].matchTuned()
+		}
 	}
 	return out
+}
+
+// matchTuned finds a tune's rates before and after where no stream count has both.
+func (s *series) matchTuned() {
+	for _, d := range s.directions {
+		var c cell
+		for _, n := range s.streams {
+			one := s.cells[at{d, n}]
+			if b := one.before; b != nil && (c.before == nil || b.Started.Before(c.before.Started)) {
+				c.before = b
+			}
+			if a := one.after; a != nil && (c.after == nil || a.Started.After(c.after.Started)) {
+				c.after = a
+			}
+		}
+		if c.before != nil && c.after != nil && !s.twoSided(d) {
+			if s.tuned == nil {
+				s.tuned = map[flow.Direction]cell{}
+			}
+			s.tuned[d] = c
+		}
+	}
 }
 
 // amount is a rate as a number to compare: what is no number counts as zero.

@@ -34,7 +34,7 @@ func Text(r record.Record, width int) string {
 		lines = append(lines, textTable(s, compared, width)...)
 	}
 	if _, c, ok := lead(all); ok {
-		lines = append(lines, textLinks(c, compared, width)...)
+		lines = append(lines, textLinks(c.cell, compared, width)...)
 	}
 	lines = append(lines, textDatagrams(r, width)...)
 	lines = append(lines, textGroups(r, width)...)
@@ -60,7 +60,13 @@ func TrialLine(t record.Trial, width int) string {
 		width = 80
 	}
 	line := fmt.Sprintf("%s %s, %s: %s", fromTo(t.From, t.To, 35), printable(string(t.Direction)), unit.Counted(t.Streams, "stream"), goodput(&t))
-	if p := ofCeiling(&t, t.Ceiling); p != unknown {
+	switch p := ofCeiling(&t, t.Ceiling); p {
+	case unknown:
+	case allOfIt:
+		line += ", all of " + rate(t.Ceiling)
+	case "above it":
+		line += ", above the ceiling of " + rate(t.Ceiling)
+	default:
 		line += ", " + p + " of " + rate(t.Ceiling)
 	}
 	if c := cause(&t); c != record.Unknown {
@@ -76,23 +82,24 @@ func textTable(s series, compared bool, width int) []string {
 		header = []string{"direction", "streams", "measured", "ceiling", "%", "cause"}
 	}
 	rows := [][]string{header}
-	add := func(d flow.Direction, n int) {
-		c := s.cells[at{d, n}]
+	add := func(c place) {
 		ceiling, _ := c.ceiling()
-		row := []string{printable(string(d)), fmt.Sprint(n), goodput(c.before)}
+		row := []string{printable(string(c.direction)), c.streams, goodput(c.before)}
 		if compared {
 			row = append(row, goodput(c.after))
 		}
 		rows = append(rows, append(row, rate(ceiling), ofCeiling(c.last(), ceiling), printable(string(cause(c.last())))))
 	}
-	for _, d := range s.directions {
-		if n, ok := s.summary[d]; ok && compared {
-			add(d, n)
-			continue
+	if compared {
+		for _, c := range s.places() {
+			add(c)
 		}
+		return columns(rows, width)
+	}
+	for _, d := range s.directions {
 		for _, n := range s.streams {
-			if _, ok := s.cells[at{d, n}]; ok && !compared {
-				add(d, n)
+			if c, ok := s.cells[at{d, n}]; ok {
+				add(place{d, c, fmt.Sprint(n)})
 			}
 		}
 	}

@@ -170,7 +170,12 @@ func TestHeatByHost(t *testing.T) {
 			r.Trials = append(r.Trials, trial)
 		}
 	}
-	maps := heatsOf(r)
+	all := seriesOf(r)
+	byStreams, ok := heatByStreams("heat-streams", all)
+	if !ok {
+		t.Fatal("no heat map by stream count")
+	}
+	maps := append([]heat{byStreams}, heatsByHost("heat-hosts", all)...)
 	if len(maps) != 2 {
 		t.Fatalf("%d heat maps", len(maps))
 	}

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"slices"
 	"sort"
 	"strings"
 
@@ -36,6 +37,8 @@ type topology struct {
 	Switch          box
 	SwitchWords     []mapText
 	Omitted         []mapText
+	// busiest is the largest load where no link has a ceiling; zero some has.
+	busiest unit.BitRate
 }
 
 type box struct{ X, Y, W, H float64 }
@@ -85,6 +88,7 @@ func topologyOf(id, class string, t *record.Trial, hosts []netstate.Host, latenc
 	for i, w := range words {
 		m.SwitchWords = append(m.SwitchWords, mapText{X: mapWidth / 2, Y: tenth(middle + 4 + 14*(float64(i)-float64(len(words)-1)/2)), Anchor: "middle", Words: w})
 	}
+	m.busiest = busiestOf(append(slices.Clone(left), right...))
 	m.drawSide(t, left, rows, false, hosts)
 	m.drawSide(t, right, rows, true, hosts)
 	m.Title = fmt.Sprintf("Load of each link, %s, %s", t.Direction, unit.Counted(t.Streams, "stream"))
@@ -97,6 +101,18 @@ func topologyOf(id, class string, t *record.Trial, hosts []netstate.Host, latenc
 		m.Omitted = []mapText{{X: mapWidth / 2, Y: tenth(m.Height - 6), Anchor: "middle", Words: unit.Counted(n, "more link") + " in the table below"}}
 	}
 	return m, true
+}
+
+// busiestOf is the largest load of links without a ceiling; zero where some has one.
+func busiestOf(links []record.LinkUse) unit.BitRate {
+	most := 0.0
+	for _, u := range links {
+		if positive(float64(u.Ceiling)) {
+			return 0
+		}
+		most = max(most, busiest(u))
+	}
+	return unit.BitRate(most)
 }
 
 // sides splits a trial's links: the host it is measured from on the left, all
@@ -176,6 +192,7 @@ func (m *topology) drawLink(h *mapHost, u record.LinkUse, y float64, mirrored, n
 	h.Ports = append(h.Ports, mapText{X: h.Box.X + h.Box.W/2, Y: tenth(y + 4), Anchor: "middle", Words: fit(orUnknown(name), boxLetters)})
 	x0, x1 := h.Box.X+h.Box.W, m.Switch.X
 	right, left := txLoad(u), rxLoad(u)
+	right.against, left.against = m.busiest, m.busiest
 	if mirrored {
 		x0, x1 = m.Switch.X+m.Switch.W, h.Box.X
 		right, left = left, right
@@ -196,8 +213,12 @@ func drawPipe(x0, x1, top, baseline float64, l load, toLeft bool) pipe {
 		return p
 	}
 	thick := 1.0
-	if l.known && l.ratio > still {
-		thick = max(1.5, mapTrack*min(l.ratio, 1))
+	ratio := l.ratio
+	if !l.known {
+		ratio, _ = fraction(l.carried, l.against)
+	}
+	if ratio > still {
+		thick = max(1.5, mapTrack*min(ratio, 1))
 	}
 	middle := top + mapTrack/2
 	p.Fill = box{X: x0, Y: tenth(middle - thick/2), W: x1 - x0, H: tenth(thick)}

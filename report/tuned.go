@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/plaintext"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
@@ -104,35 +103,6 @@ func tuneNotes(r record.Record) []fact {
 	return out
 }
 
-// tunedHeadline is a tune in one sentence: it measures before with the traffic
-// that it found and after with the traffic that carries most, so that stream
-// counts may differ. "" where there are not both, in one direction.
-func tunedHeadline(r record.Record) string {
-	if r.Tuning == nil {
-		return ""
-	}
-	var c cell
-	for i := range r.Trials {
-		t := &r.Trials[i]
-		switch {
-		case t.Phase == record.PhaseBefore && c.before == nil:
-			c.before = t
-		case t.Phase == record.PhaseAfter && c.before != nil && t.Direction == c.before.Direction && t.From == c.before.From && t.To == c.before.To:
-			c.after = t
-		}
-	}
-	if c.before == nil || c.after == nil {
-		return ""
-	}
-	ways := ""
-	if c.before.Direction == flow.Both {
-		ways = " in both directions together"
-	}
-	ceiling, _ := c.ceiling()
-	return fmt.Sprintf("%s carried %s%s with %s; %s %s with %s, %s.", subject(r, series{from: c.before.From, to: c.before.To}, c), carried(c.before), ways,
-		unit.Counted(c.before.Streams, "stream"), between(r), carried(c.after), unit.Counted(c.after.Streams, "stream"), ceilingWords(c.after, ceiling))
-}
-
 // worthExpecting is how much more than the rate an expectation must be to be
 // said: less is within what a measurement is sure of.
 const worthExpecting = 1.005
@@ -183,6 +153,6 @@ func markdownSettings(b *strings.Builder, r record.Record) {
 
 func markdownFacts(b *strings.Builder, facts []fact) {
 	for _, f := range facts {
-		fmt.Fprintf(b, "- %s: %s\n", f.Name, mark(f.Value))
+		fmt.Fprintf(b, "- %s: %s\n", f.Name, markProse(f.Value))
 	}
 }

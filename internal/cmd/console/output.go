@@ -39,9 +39,11 @@ type Output struct {
 	Force bool // whatever it contains
 }
 
-// Add adds -o and --force.
-func (o *Output) Add(c *cobra.Command, usage string) {
+// Add adds -o and --force; the shell completes files with the extensions, without
+// any every file.
+func (o *Output) Add(c *cobra.Command, usage string, extensions ...string) {
 	AddPath(c.Flags(), &o.Path, "output", "o", usage)
+	_ = c.MarkFlagFilename("output", extensions...)
 	o.AddForce(c)
 }
 
@@ -152,6 +154,12 @@ func contentOf(path string, info fs.FileInfo) Content {
 		return FabricFile
 	}
 	return OtherText
+}
+
+// HoldsFabric reports a file that begins as a fabric does.
+func HoldsFabric(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && contentOf(path, info) == FabricFile
 }
 
 // CheckDir is check of a directory to write files into: it is there, or is made

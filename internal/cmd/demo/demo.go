@@ -86,6 +86,7 @@ OUT/report.html. Nothing outside the lab is touched.
 	console.AddStoreFlag(c, &stored)
 	out.AddForce(c)
 	c.Flags().StringVar(&out.Path, "out", "linerate-demo", "directory for record.json and report.html")
+	_ = c.MarkFlagDirname("out")
 	return c
 }
 

@@ -67,7 +67,7 @@ whoever has a thread, a ticket or an archive of a host gets its fabric.
 			return writeDiscovered(cmd.Context(), con, args, out, wait)
 		},
 	}
-	out.Add(c, "fabric file to write (default: standard output)")
+	out.Add(c, "fabric file to write (default: standard output)", "yaml", "yml")
 	c.Flags().StringArrayVar(&from, "from", nil, "read these `FILE`s instead of hosts, or - for standard input")
 	whose.Add(c)
 	c.Flags().StringVar(&lldp, "lldp", "", "listen that long for what the other ends of the cables say of themselves:\nwhich links are one cable, and which are on one switch; 35s hears most")

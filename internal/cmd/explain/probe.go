@@ -43,7 +43,7 @@ func (f *probeFlags) add(c *cobra.Command) {
 	c.Flags().BoolVar(&f.on, "probe", false, "measure what would settle the causes that are not")
 	c.Flags().BoolVar(&f.yes, "yes", false, "with --probe: send without asking")
 	c.Flags().StringVar(&f.ports, "ports", "", "with --probe: the only ports that receivers may listen on, such as\n5201-5216 (default: any)")
-	f.out.Add(c, "with --probe: write the record with its probes to this file (JSON)")
+	f.out.Add(c, "with --probe: write the record with its probes to this file (JSON)", "json")
 	f.wait.Add(c)
 }
 

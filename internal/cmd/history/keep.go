@@ -103,7 +103,7 @@ a file, for report, explain and compare to read.
 			return historyShow(cmd.Context(), con, flags.store, args[0], out)
 		},
 	}
-	out.Add(c, "file to write the record to (default: standard output)")
+	out.Add(c, "file to write the record to (default: standard output)", "json")
 	return c
 }
 

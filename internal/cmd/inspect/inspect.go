@@ -176,6 +176,7 @@ type captureFlags struct {
 
 func (f *captureFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.file, "capture", "", "write what was read into this archive (.tar.gz)")
+	_ = c.MarkFlagFilename("capture", "gz", "tgz")
 	c.Flags().BoolVar(&f.anonymous, "anonymous", false, "with --capture: replace addresses and the host's name")
 	c.Flags().BoolVar(&f.force, "force", false, "with --capture: replace a file that is there, whatever it contains")
 }

@@ -192,7 +192,7 @@ the same.
 		},
 	}
 	place.AddFlags(c)
-	out.Add(c, "also write the record, or the rows, to this file")
+	out.Add(c, "also write the record, or the rows, to this file", "json")
 	c.Flags().StringVar(&duration, "duration", "3s", "length of each measurement\n(without: as the scenario says, or 3s)")
 	c.Flags().StringVar(&whatIf, "what-if", "", "changes to try in the lab, as predict --what-if takes them")
 	c.Flags().IntVar(&labs, "labs", 0, "of all: how many labs stand side by side\n(default: one for each core, at most 2)")
@@ -331,5 +331,6 @@ func newReport() *cobra.Command {
 		},
 	}
 	c.Flags().StringVarP(&dir, "output", "o", "docs", "directory to write to")
+	_ = c.MarkFlagDirname("output")
 	return c
 }

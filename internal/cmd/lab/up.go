@@ -67,7 +67,7 @@ privilege, and your labs are yours alone.
 	}
 	place.AddFlags(c)
 	c.Flags().StringVar(&name, "name", "", "what to call it (without: the scenario's name)")
-	out.Add(c, "also write the lab's fabric to this file")
+	out.Add(c, "also write the lab's fabric to this file", "yaml", "yml")
 	return c
 }
 

@@ -47,6 +47,7 @@ type RunFlags struct {
 
 func (r *RunFlags) add(c *cobra.Command) {
 	console.AddPath(c.Flags(), &r.out, "output", "o", "write the record to this file (JSON), after every trial")
+	_ = c.MarkFlagFilename("output", "json")
 	c.Flags().BoolVar(&r.force, "force", false, "replace a file that is there, whatever it contains")
 	c.Flags().StringVar(&r.resume, "resume", "", "go on with the interrupted run in this record; without -o it is kept there;\nnats:RUN is one that was kept on NATS")
 	console.AddStoreFlag(c, &r.store)

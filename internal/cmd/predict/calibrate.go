@@ -29,6 +29,7 @@ type calibrateFlag struct {
 
 func (c *calibrateFlag) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&c.file, "calibrate", "", "learn what is unknown from one measured row a pair and direction of this record, and predict the rest; without FABRIC the record's own hosts")
+	_ = cmd.MarkFlagFilename("calibrate", "json")
 	cmd.Flags().IntVar(&c.streams, "calibrate-streams", 0, "the row to learn from: of so many streams (default: the fewest)")
 }
 

@@ -17,6 +17,7 @@ type cloudsFlag struct {
 
 func (f *cloudsFlag) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.file, "clouds", "", "file with rules of cloud providers, laid over the built-in ones")
+	_ = c.MarkFlagFilename("clouds", "yaml", "yml")
 	c.Flags().BoolVar(&f.show, "show-clouds", false, "print the built-in rules of cloud providers, each with where and when it was read, and stop")
 }
 

@@ -24,7 +24,7 @@ func (l *liveFlag) add(c *cobra.Command) {
 // observed is the file with its hosts as they are, by the contract's rule of
 // whose word counts. Hosts without reach stay as declared.
 func observed(ctx context.Context, con *console.Console, f fabric.Fabric) (*foresight, error) {
-	s := &foresight{name: f.File, measure: f.Measure, state: predict.Fabric{Hosts: make(map[string]netstate.Host)}}
+	s := &foresight{name: f.File, text: f.Text, measure: f.Measure, state: predict.Fabric{Hosts: make(map[string]netstate.Host)}}
 	reached := make(map[string]*fleet.Host)
 	defer func() {
 		for _, h := range reached {

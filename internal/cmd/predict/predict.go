@@ -36,6 +36,7 @@ func New(con *console.Console) *cobra.Command {
 	var clouds cloudsFlag
 	var buy buyFlags
 	var program workloadFlag
+	var page pageFlag
 	c := &cobra.Command{
 		Use: "predict FABRIC | HOST HOST...", Short: "what every pair of hosts can carry, and what binds",
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -61,6 +62,9 @@ binds, and what would bind next if that were removed.
 opens, to as many addresses, from ports that nobody chose; and says which of its
 own options, or of the hosts' hashes, would carry more.
 
+-o writes the prediction as a page, a picture or Markdown: a design to show
+before anything is bought.
+
 --calibrate takes one measured row a pair and direction from a record, settles
 with it what is unknown, and predicts the rest. --what-if compares changes on
 paper. --validate judges the model by published tables, or by a file of yours.
@@ -69,11 +73,15 @@ paper. --validate judges the model by published tables, or by a file of yours.
 		Example: `  linerate predict fabric.yaml
   linerate predict fabric.yaml --streams 1,8 --directions both --json
   linerate predict fabric.yaml --what-if mtu=9000 --what-if links=4,rmem=64Mi
+  linerate predict fabric.yaml -o design.html
   linerate predict fabric.yaml --workload nfs:nconnect=8
   linerate predict fabric.yaml --calibrate record.json
   linerate predict --validate`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := program.alone(cmd); err != nil {
+				return err
+			}
+			if err := page.check(con, otherTable(cmd)); err != nil {
 				return err
 			}
 			if validate.on {
@@ -127,12 +135,10 @@ paper. --validate judges the model by published tables, or by a file of yours.
 			if err := calibrate.learn(f, m); err != nil {
 				return err
 			}
-			pairs := len(predict.PairsOf(f.state.Paths))
-			switch rows := pairs * len(m.Directions) * len(m.Streams); {
-			case rows > mostRows:
-				return console.BadUsage(fmt.Sprintf("%s: %s are %d predictions, at most %d are made at once", f.name, unit.Counted(pairs, "pair"), rows, mostRows),
-					"name the pairs that matter in paths:, or fewer --streams")
-			case rows > manyRows:
+			if err := f.affordable(m); err != nil {
+				return err
+			}
+			if pairs := len(predict.PairsOf(f.state.Paths)); pairs*len(m.Directions)*len(m.Streams) > manyRows {
 				progress.New(con).Stage("predict %s", unit.Counted(pairs, "pair"))
 			}
 			if together.on {
@@ -144,6 +150,9 @@ paper. --validate judges the model by published tables, or by a file of yours.
 			predictions, err := f.predictions(m)
 			if err != nil {
 				return err
+			}
+			if page.out.Path != "" {
+				return page.write(cmd.Context(), con, f, m, predictions)
 			}
 			if con.JSON {
 				return con.PrintJSON(f.document(predictions))
@@ -171,7 +180,29 @@ paper. --validate judges the model by published tables, or by a file of yours.
 	together.add(c)
 	clouds.add(c)
 	program.add(c)
+	page.add(c)
 	return c
+}
+
+// otherTable is the first of the flags given that print another table than the
+// prediction's; "" none.
+func otherTable(c *cobra.Command) string {
+	for _, name := range []string{"workload", "what-if", "together", "limits", "buy", "validate", "format", "show-clouds"} {
+		if f := c.Flags().Lookup(name); f != nil && f.Changed {
+			return "--" + name
+		}
+	}
+	return ""
+}
+
+// affordable refuses more predictions than are made at once.
+func (s *foresight) affordable(m fabric.Measure) error {
+	pairs := len(predict.PairsOf(s.state.Paths))
+	if rows := pairs * len(m.Directions) * len(m.Streams); rows > mostRows {
+		return console.BadUsage(fmt.Sprintf("%s: %s are %d predictions, at most %d are made at once", s.name, unit.Counted(pairs, "pair"), rows, mostRows),
+			"name the pairs that matter in paths:, or fewer --streams")
+	}
+	return nil
 }
 
 // manyRows take long enough, about a second, for a word about it; mostRows are a
@@ -224,6 +255,7 @@ func overPrediction(m *measure.MatrixFlags, f fabric.Measure) (fabric.Measure, e
 // foresight is what predictions are made from.
 type foresight struct {
 	name        string // of the file, for errors
+	text        string // of the file
 	state       predict.Fabric
 	measure     fabric.Measure
 	differences []fabric.Difference
@@ -265,7 +297,7 @@ func alone(f fabric.Fabric) (*foresight, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &foresight{name: f.File, measure: f.Measure, state: state}, nil
+	return &foresight{name: f.File, text: f.Text, measure: f.Measure, state: state}, nil
 }
 
 // predictions are those of every pair. A pair about which too little is known
@@ -349,7 +381,7 @@ func (s *foresight) leftOut() []string {
 
 // Headings are the titles in the list of flags.
 var Headings = []console.FlagHeading{
-	{Title: "What to predict", Flags: "streams directions ports socket-buffer workload together limits"},
+	{Title: "What to predict", Flags: "streams directions ports socket-buffer workload together limits output force"},
 	{Title: "From what", Flags: "live calibrate calibrate-streams clouds show-clouds"},
 	{Title: "What to compare", Flags: "what-if buy from to"},
 	{Title: "The model itself", Flags: "validate format"},

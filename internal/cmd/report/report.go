@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/linerate/linerate/internal/cmd/console"
+	"github.com/linerate/linerate/internal/cmd/predict"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/report"
 	"github.com/linerate/linerate/unit"
@@ -24,7 +25,7 @@ type reportFormat struct {
 
 // formats is the one table of formats, by the file's extension.
 var formats = [...]reportFormat{
-	{".html", reportHTML}, {".md", markdown}, {".csv", reportCSV},
+	{".html", reportHTML}, {".md", markdown}, {".csv", reportCSV}, {".svg", picture},
 }
 
 // New is `linerate report`.
@@ -32,14 +33,17 @@ func New(con *console.Console) *cobra.Command {
 	var out console.Output
 	var plots string
 	c := &cobra.Command{
-		Use: "report RECORD...", Short: "a record as a page, Markdown, CSV or text",
+		Use: "report RECORD... | FABRIC", Short: "a record as a page, Markdown, CSV, a picture or text",
 		Long: `Turns records into a report for people: FILE's extension says which, .html (one
-page that needs nothing else), .md or .csv; without -o text on the terminal.
+page that needs nothing else), .md, .csv or .svg (one picture); without -o text
+on the terminal. What it comes to, what to do and the command stand first.
 Several records become one Markdown or CSV file, one after the other. --plots
 writes every drawing of the page as an SVG file of its own.
 
+Of a FABRIC file the report is its prediction, as ` + "`predict -o`" + ` writes it.
+
 ` + console.ExitHelp,
-		Example: "  linerate report record.json -o report.html\n  linerate report before.json after.json -o both.csv",
+		Example: "  linerate report record.json -o report.html\n  linerate report before.json after.json -o both.csv\n  linerate report fabric.yaml -o design.html",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return console.BadUsage(console.CommandName(cmd)+": want one RECORD file or more", "a record is the record.json that `linerate measure`, `tune` or `demo` wrote")
@@ -48,6 +52,12 @@ writes every drawing of the page as an SVG file of its own.
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
+			if len(args) == 1 && console.HoldsFabric(args[0]) {
+				if plots != "" {
+					return console.BadUsage("report: --plots draws a record, and "+args[0]+" is a fabric", "name a picture with -o design.svg")
+				}
+				return predict.Report(ctx, con, args[0], out)
+			}
 			if plots == "" {
 				return writeReport(ctx, con, args, out)
 			}
@@ -61,7 +71,8 @@ writes every drawing of the page as an SVG file of its own.
 		},
 	}
 	c.Flags().StringVar(&plots, "plots", "", "directory to write every drawing to, as SVG")
-	out.Add(c, "file to write: FILE.html, FILE.md or FILE.csv")
+	_ = c.MarkFlagDirname("plots")
+	out.Add(c, "file to write: FILE.html, FILE.md, FILE.csv or FILE.svg", "html", "md", "csv", "svg")
 	return c
 }
 
@@ -159,7 +170,7 @@ func formatOf(out string) (*reportFormat, error) {
 		known = append(known, f.extension)
 	}
 	return nil, console.BadUsage(fmt.Sprintf("report: cannot write %s: its extension is not one of %s", out, strings.Join(known, ", ")),
-		"name the file report.html, report.md or report.csv")
+		"name the file report.html, report.md, report.csv or report.svg")
 }
 
 func reportHTML(records []record.Record, files []string) ([]byte, error) {
@@ -167,6 +178,13 @@ func reportHTML(records []record.Record, files []string) ([]byte, error) {
 		return nil, console.BadUsage(fmt.Sprintf("report: a page shows one record, and %d are named", len(records)), "write one page each, or .md or .csv for several")
 	}
 	return report.HTML(records[0], report.Options{RecordFile: files[0]})
+}
+
+func picture(records []record.Record, files []string) ([]byte, error) {
+	if len(records) > 1 {
+		return nil, console.BadUsage(fmt.Sprintf("report: a picture shows one record, and %d are named", len(records)), "write one picture each, or .md or .csv for several")
+	}
+	return report.Picture(records[0], report.Options{RecordFile: files[0]})
 }
 
 func markdown(records []record.Record, _ []string) ([]byte, error) {

@@ -133,3 +133,48 @@ func TestReportRefuses(t *testing.T) {
 		t.Errorf("left behind: %v, %v", entries, err)
 	}
 }
+
+// TestPredictionPages: a fabric's prediction is a page, a picture and Markdown, by
+// predict and by report, with the verdict, what to do and its command; nothing is
+// written for what has no page.
+func TestPredictionPages(t *testing.T) {
+	fabric, err := filepath.Abs("../../../docs/examples/one-link.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for _, command := range []string{"predict", "report"} {
+		for extension, first := range map[string]string{"html": "<!doctype html>", "svg": "<svg xmlns", "md": "# prediction web"} {
+			out := filepath.Join(dir, command+"."+extension)
+			o := run(t, "", command, fabric, "-o", out)
+			text, err := os.ReadFile(out)
+			if err != nil || o.status != console.ExitDone || o.stdout != "" || !strings.Contains(o.stderr, out+" is written") {
+				t.Fatalf("%s: %v, exit %d, stdout %q, stderr %q", out, err, o.status, o.stdout, o.stderr)
+			}
+			for _, want := range []string{"Two 10 Gbit/s links should carry 9.41 Gbit/s, 50.0 % of the ceiling", "Let the traffic use every link."} {
+				if !strings.Contains(strings.ReplaceAll(strings.Join(strings.Fields(string(text)), " "), "\u00a0", " "), want) && extension != "svg" {
+					t.Errorf("%s: no %q", out, want)
+				}
+			}
+			if !strings.HasPrefix(strings.ToLower(string(text)), first) || extension != "svg" && !strings.Contains(string(text), "--what-if policy=layer3") {
+				t.Errorf("%s: %.300s", out, text)
+			}
+		}
+	}
+	if o := run(t, "", "report", fabric); o.status != console.ExitDone || !strings.Contains(o.stdout, "LIMITS FROM THE LOWEST UP") {
+		t.Errorf("report of a fabric without -o: exit %d, %q", o.status, o.stdout)
+	}
+	for _, c := range [][]string{
+		{"predict", fabric, "-o", filepath.Join(dir, "p.docx")}, {"report", fabric, "-o", filepath.Join(dir, "p.csv")}, {"predict", fabric, "-o", filepath.Join(dir, "none", "p.html")},
+		{"predict", fabric, "--what-if", "mtu=9000", "-o", filepath.Join(dir, "p.html")}, {"predict", fabric, "--force"}, {"report", fabric, "--plots", filepath.Join(dir, "plots")},
+	} {
+		if o := run(t, "", c...); o.status != console.ExitUsage || !strings.Contains(o.stderr, "hint: ") {
+			t.Errorf("%v: exit %d, %q", c, o.status, o.stderr)
+		}
+	}
+	o := run(t, "", "predict", fabric, "-o", filepath.Join(dir, "j.html"), "--json")
+	var said struct{ Report string }
+	if err := json.Unmarshal([]byte(o.stdout), &said); err != nil || said.Report == "" {
+		t.Errorf("--json: %v, %q", err, o.stdout)
+	}
+}

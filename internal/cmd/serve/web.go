@@ -32,6 +32,7 @@ func (f *webFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.listen, "web", "", "address and port of the web page, such as 127.0.0.1:8480; with TLS where\nthat is not loopback (default: none)")
 	c.Flags().StringVar(&f.store, "store", "", "the store whose runs it shows (default: that of `history`)")
 	c.Flags().StringVar(&f.explain, "explain-page", "", "`FILE` that make page makes (linerate.html), shown at /explain of the web page\nfor text that users paste (default: none)")
+	_ = c.MarkFlagFilename("explain-page", "html")
 }
 
 // mostPage bounds the file of --explain-page.

@@ -71,6 +71,7 @@ A and B are local:, netns:NAME, ssh://user@host or nats:NAME, or names in
 		},
 	}
 	c.Flags().StringVar(&flags.fabric, "fabric", "", "fabric file that names A and B")
+	_ = c.MarkFlagFilename("fabric", "yaml", "yml")
 	c.Flags().StringVar(&flags.family, "family", "", "ipv4 or ipv6 (default: IPv4 where both have it)")
 	c.Flags().IntVar(&flags.budget, "budget", 0, "most connections to look at (default: 2*n*H(n) for n links)")
 	c.Flags().StringVar(&flags.size, "size", "4Mi", "most bytes to send for one; a sixteenth of it where the network is quiet")
@@ -79,7 +80,7 @@ A and B are local:, netns:NAME, ssh://user@host or nats:NAME, or names in
 	c.Flags().StringVar(&flags.sport, "sport", "", fmt.Sprintf("range of source ports to choose from (default: %d-%d)", steer.DefaultFirstPort, steer.DefaultLastPort))
 	c.Flags().BoolVar(&flags.quick, "quick", false, "stop when the set is found, without asking further which policy it is")
 	c.Flags().BoolVar(&flags.learn, "learn", false, "learn the switch's exact hash, where it is a CRC or an XOR over 2, 4 or 8 links")
-	flags.out.Add(c, "with --learn: the fabric file to write, with what was learned")
+	flags.out.Add(c, "with --learn: the fabric file to write, with what was learned", "yaml", "yml")
 	c.Flags().StringVar(&flags.lldp, "lldp", "", "listen that long for the names of the switch's ports; they speak every 30 s,\nso 35s hears most")
 	flags.wait.Add(c)
 	return c

@@ -106,6 +106,7 @@ reason.
 	flows.add(c)
 	c.Flags().StringVar(&flows.sport, "sport", "", "source ports: 40000, 40000-40015, or a list of both")
 	c.Flags().StringVar(&flows.file, "flows", "", "CSV file of flows with the header proto,src,dst,sport,dport,smac,dmac,vlan\n(columns may be missing, and icmp_type, icmp_code, icmp_id, spi, fragment and\nforwarded may be there); - is standard input")
+	_ = c.MarkFlagFilename("flows", "csv")
 	packet.add(c)
 	bundle.add(c)
 	ecmp.add(c)

@@ -186,6 +186,26 @@ func (b *browser) shoot(t *testing.T, name string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	keep(t, dir, name, picture)
+}
+
+// shootFirst keeps a picture of a page's first screen.
+func (b *browser) shootFirst(t *testing.T, name string, width, height int64) {
+	t.Helper()
+	dir := os.Getenv(envShots)
+	if dir == "" {
+		return
+	}
+	b.do(t, chromedp.EmulateViewport(width, height))
+	picture, err := chromedp.Run(b, chromedp.CaptureScreenshot())
+	if err != nil {
+		t.Fatal(err)
+	}
+	keep(t, dir, name, picture)
+}
+
+func keep(t *testing.T, dir, name string, picture []byte) {
+	t.Helper()
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
