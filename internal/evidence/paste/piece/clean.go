@@ -68,6 +68,9 @@ func plainLine(s string) string {
 	if !plain(s) {
 		s = typeset.Replace(s)
 	}
+	if at := strings.IndexByte(s, '\\'); at >= 0 && at+1 < len(s) && strings.TrimSpace(s[:at]) == "" && strings.IndexByte("#$>*_`|-", s[at+1]) >= 0 {
+		s = s[:at] + s[at+1:] // Markdown's way to write the sign itself
+	}
 	return strings.TrimRight(s, " \t\f\v")
 }
 
