@@ -125,6 +125,33 @@ func TestPortsOfCards(t *testing.T) {
 	})
 }
 
+// TestDriversDrops: counters of packets without a buffer, by the drivers' own names, with
+// and without the command above them.
+func TestDriversDrops(t *testing.T) {
+	const head = "NIC statistics:\n"
+	judgeHardware(t, []hardwareCase{
+		{"be2net, by queue", "# ethtool -S ens4f0\n" + head + "     rxq0: rx_pkts: 51000000\n     rxq0: rx_drops_no_frags: 410000\n     rxq1: rx_pkts: 49000000\n     rxq1: rx_drops_no_frags: 390000\n", record.CardSlot, 0.55, 0.65, "800000", ""},
+		{"be2net, next to none", "# ethtool -S ens4f0\n" + head + "     rxq0: rx_pkts: 51000000\n     rxq0: rx_drops_no_frags: 11\n     rxq1: rx_pkts: 49000000\n     rxq1: rx_drops_no_frags: 0\n", record.Unknown, 0, 0, "", "receive ring"},
+		{"bnx2x, without the command", head + "     [0]: rx_ucast_packets: 9000000\n     [0]: rx_discards: 32000\n     [1]: rx_ucast_packets: 9100000\n     [1]: rx_discards: 31000\n", record.CardSlot, 0.55, 0.65, "63000", ""},
+		{"filtered frames are no loss", head + "     rx_packets: 81000000\n     rx_address_filtered: 5400000\n     rx_dropped_too_short: 5710\n", record.Unknown, 0, 0, "", "receive ring"},
+		{"a counter that somebody quotes", "The card misses some, look:\n\n> rx_missed_errors: 22637\n", record.CardSlot, 0.55, 0.65, "22637", ""},
+		{"a counter of zero", "# free -h | head -1\n              total        used        free\n\n> rx_missed_errors: 0\n", record.Unknown, 0, 0, "", "receive ring"},
+	})
+}
+
+// TestPluginRate: the CNI plugin's limit, met and not met.
+func TestPluginRate(t *testing.T) {
+	run := func(rate string) string {
+		return "[SUM]   0.00-10.04  sec   240 MBytes  " + rate + " Mbits/sec                  receiver\n"
+	}
+	const plugin = "{\n  \"type\": \"bandwidth\",\n  \"ingressRate\": 200000000,\n  \"ingressBurst\": 200000,\n  \"egressRate\": 900000000,\n  \"egressBurst\": 900000\n}\n"
+	judgeHardware(t, []hardwareCase{
+		{"met", run("191") + plugin, record.Shaper, 0.9, 0, "ingressRate", "egressRate of"},
+		{"far below it", run("31") + plugin, record.Unknown, 0, 0, "", "CNI plugin"},
+		{"above it", run("4100") + plugin, record.Unknown, 0, 0, "", "CNI plugin"},
+	})
+}
+
 // TestQuestions: what sentences say, and sentences that say something else.
 func TestQuestions(t *testing.T) {
 	judgeHardware(t, []hardwareCase{
@@ -132,6 +159,11 @@ func TestQuestions(t *testing.T) {
 		{"the complaint comes later", "Our backup host has an LACP channel of two 10G ports to a stacked pair.\n\nWhatever I try, only one of the links moves at all.\n", record.SingleLink, 0.4, 0.5, "load-balance", ""},
 		{"a bundle that adds up", "# free -h | head -1\n              total        used        free\nWith the LACP bond three clients together get 1.88 Gbit/s from it, so that works now.\n", record.Unknown, 0, 0, "", "By the words"},
 		{"a bond whose outputs decide", "We use an LACP bond and only get 10 Gbit/s from it, whatever we try.\n" + silent, record.LACPDown, 0.8, 0, "no partner", "By the words"},
+		{"jumbo frames and silence", "I set the MTU to 9000 on both servers and on the bridge.\nSince then ssh works but every copy hangs after some kilobytes.\n", record.MTU, 0.4, 0.5, "-s 8972", ""},
+		{"too large for a tunnel", "Pods on different nodes lose any packet larger than 1355 bytes, it is dropped silently on the way.\n", record.MTU, 0.4, 0.5, "inner MTU", ""},
+		{"jumbo frames that work", "# free -h | head -1\n              total        used        free\nWith an MTU of 9000 everywhere the copy is a little faster than before.\n", record.Unknown, 0, 0, "", "By the words"},
+		{"large frames that a test carries", "I set the MTU to 9000 on both servers, sometimes ssh hangs.\n" + rows([][3]float64{{4180, 0, 571}, {4170, 0, 708}, {4180, 0, 844}, {4170, 0, 889}}), record.Unknown, 0, 0, "", "By the words"},
+		{"softirqs of some core", "The process `ksoftirqd` was at 99% CPU in top all that time.\n", record.ReceiverCPU, 0.6, 0.7, "rps_cpus", ""},
 		{"softirqs of one core", "While it copies, the thread ksoftirqd/7 sits at 99% and nothing else is busy.\n", record.ReceiverCPU, 0.6, 0.7, "rps_cpus", ""},
 		{"softirqs that are idle", "# free -h | head -1\n              total        used        free\nWhile it copies, the thread ksoftirqd/7 sits at 12% and nothing else is busy.\n", record.Unknown, 0, 0, "", "rps_cpus"},
 		{"an allowance that is used up", "During the test we saw bw_out_allowance_exceeded increase by some thousands each second.\n", record.Shaper, 0.6, 0.75, "larger instance", ""},

@@ -2,6 +2,7 @@ package runs
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/linerate/linerate/diagnose/pasted/scene"
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
@@ -13,9 +14,10 @@ import (
 func questions(v *scene.View) {
 	for _, h := range v.Case.Hosts {
 		if x, ok := h.Get("said", "full_softirq"); ok {
-			v.Add(record.ReceiverCPU, 0.66, h, "core "+x.Text+" (ksoftirqd)",
-				fmt.Sprintf("Core %s is full of softirqs by what is said (ksoftirqd/%s): one core does the receiving of all packets that its queue gets, and that is the limit; a tunnel's or a container's packets pass it twice.", x.Text, x.Text),
-				"Spread them: more receive queues with a core each (`ethtool -L LINK combined N`, irqbalance or smp_affinity), RPS for a card with one queue (`echo ff > /sys/class/net/LINK/queues/rx-0/rps_cpus`), and larger packets (GRO on, jumbo frames).", scene.Saw("said", "ksoftirqd/"+x.Text+" full", x.Source))
+			core := strings.TrimSuffix("core "+x.Text, " ?")
+			v.Add(record.ReceiverCPU, 0.66, h, core+" (ksoftirqd)",
+				fmt.Sprintf("By what is said, ksoftirqd fills a core (%s): one core does the receiving of all packets that its queue gets, and that is the limit; a tunnel's or a container's packets pass it twice.", core),
+				"Spread them: more receive queues with a core each (`ethtool -L LINK combined N`, irqbalance or smp_affinity), RPS for a card with one queue (`echo ff > /sys/class/net/LINK/queues/rx-0/rps_cpus`), and larger packets (GRO on, jumbo frames).", scene.Saw("said", "ksoftirqd full", x.Source))
 		}
 		if x, ok := h.Get("said", "allowance"); ok {
 			v.Add(record.Shaper, 0.7, h, "the instance's allowance (AWS, "+x.Text+")",
@@ -27,9 +29,29 @@ func questions(v *scene.View) {
 				fmt.Sprintf("iperf3 %s, as said, serves all its streams by a single thread (3.16 is the first with one for each): one core is full, and that is measured, not the network.", x.Text),
 				"Use iperf3 3.16 or later on both ends with -P 4 or more, several iperf3 processes on ports of their own, iperf2, or `linerate measure`.", scene.Saw("said", "iperf3 "+x.Text, x.Source))
 		}
+		if x, ok := h.Get("said", "large_lost"); ok {
+			largeSaid(v, h, x)
+		}
 		if x, ok := h.Get("said", "one_link"); ok {
 			oneLinkSaid(v, h, x)
 		}
+	}
+}
+
+// largeSaid: large frames, and something that does not arrive.
+func largeSaid(v *scene.View, h *piece.Host, x piece.Value) {
+	for _, r := range v.Case.Runs {
+		if r.Rate > 0 && r.Stalled == 0 {
+			return // full packets arrive
+		}
+	}
+	found := v.Add(record.MTU, 0.42, h, "the path (nothing of it is here)",
+		"By the words alone: where small packets pass and large ones do not, something on the way carries less than the ends send. With jumbo frames each host, bridge, tunnel and switch port of the path needs the same MTU, and one of 1500 is enough; with a tunnel (VXLAN, WireGuard, IPsec) the inner MTU must be smaller by its overhead (50 to 95 bytes), on every node.",
+		"Find what passes, both ways: `ping -M do -s 8972 PEER` (9000), `-s 1472` (1500), then less for a tunnel. Then one MTU on the whole path, or for a tunnel what passed plus 28.", scene.Saw("said", x.Text, x.Source))
+	found.Ask = []scene.Missing{
+		{Command: "ping -M do -s 8972 PEER; ping -M do -s 1472 PEER", Host: "both hosts", Why: "the largest packet that passes, each way"},
+		{Command: "ip -d link", Host: "both hosts", Why: "the MTU of each link, bridge and tunnel on the way"},
+		{Command: "show interfaces | include MTU", Host: "the switch", Why: "the MTU of its ports and VLANs"},
 	}
 }
 

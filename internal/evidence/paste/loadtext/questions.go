@@ -1,6 +1,7 @@
 package loadtext
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
@@ -11,7 +12,7 @@ import (
 var Questions = piece.Reader{
 	Kind: questionKind,
 	Starts: func(line string) bool {
-		return sentence(line) && (bundleWords.MatchString(line) || fullSoftirq(line) != "" || allowanceGrows(line) != "" || oneThreadTest(line) != "")
+		return sentence(line) && (bundleWords.MatchString(line) || fullSoftirq(line) != "" || largeWords.MatchString(line) || allowanceGrows(line) != "" || oneThreadTest(line) != "")
 	},
 	Read: reading(readQuestions),
 }
@@ -39,18 +40,25 @@ var oneLinks = []piece.Pattern{
 	piece.Compile(`(?i)\bshould(?:n'?t| not)?\b[^.;!]{0,60}\b(?:2|4|20|50|80|200|2000|4000|20000) ?(?:M|G)b`),
 }
 
-// fullSoftirq is the core whose softirq thread a sentence calls full; "" none.
+// largeWords are how sentences speak of frames that are larger than others.
+var largeWords = piece.Compile(`(?i)\bjumbo\b|\bmtu\b[^.;]{0,40}\b(?:8\d{3}|9\d{3})\b|\bmtu mismatch\b|\b(?:packets?|payloads?)\b[^.;]{0,30}\b(?:larger|bigger|exceeding|more|greater|above|over)\b[^.;]{0,12}\b\d{3,4} bytes`)
+
+// lostWords are how sentences say that something does not arrive.
+var lostWords = piece.Compile(`(?i)\b(?:hangs?|hung|time(?:s|d)? out|timeouts?|no (?:response|reply|answer)|not (?:get|receive) any|can ?not (?:receive|ping|reach|load)|can't (?:receive|ping|reach|load)|stalls?|unresponsive|black-?holed?|silently|100% packet loss)\b`)
+
+// fullSoftirq is the core whose softirq thread a sentence calls full, "?" one of them;
+// "" none.
 func fullSoftirq(line string) string {
-	if !strings.Contains(line, "ksoftirqd/") {
+	if !strings.Contains(line, "ksoftirqd") {
 		return ""
 	}
 	if m := softirqFull.FindStringSubmatch(line); m != nil && piece.Float(m[2]) >= 90 {
-		return m[1]
+		return cmp.Or(m[1], "?")
 	}
 	return ""
 }
 
-var softirqFull = piece.Compile(`ksoftirqd/(\d{1,4})\b[^.;\n]{0,40}?\b(\d{2,3})(?:\.\d+)? ?%`)
+var softirqFull = piece.Compile("ksoftirqd(?:/(\\d{1,4}))?\\b`?" + `[^.;\n]{0,40}?\b(\d{2,3})(?:\.\d+)? ?%`)
 
 // allowanceGrows is the counter of an allowance of AWS that a sentence says goes up.
 func allowanceGrows(line string) string {
@@ -100,6 +108,7 @@ func readQuestions(s *sink, lines []piece.Line) (read int) {
 	}
 	version := oneThreadTest(l.Text)
 	bundle := bundleWords.MatchString(l.Text)
+	large := largeWords.MatchString(l.Text)
 	for i, near := range lines[:min(len(lines), questionSpan)] {
 		if i > 0 && s.OthersLine(questionKind, near) {
 			break
@@ -107,6 +116,12 @@ func readQuestions(s *sink, lines []piece.Line) (read int) {
 		if version != "" && coreWords.MatchString(near.Text) {
 			s.Set("said", "one_thread", version, l)
 			read = max(read, i+1)
+		}
+		if large && len(near.Text) <= longestParagraph {
+			if m := lostWords.FindString(near.Text); m != "" {
+				s.Set("said", "large_lost", m, near)
+				read = max(read, i+1)
+			}
 		}
 		if !bundle || len(near.Text) > longestParagraph {
 			continue

@@ -106,6 +106,9 @@ func firstOf(s string) byte {
 
 var quoted = Compile(`^ ?(> ?)+`)
 
+// quotedCounter is one counter with its value that somebody quotes: no prompt's command.
+var quotedCounter = Compile(`^ ?> ?[a-z][a-z0-9_.]*: \d+$`)
+
 // unquote takes the marks of quoted mail off where they stand before several lines:
 // one alone is a prompt or a redirection.
 func unquote(lines []Line) {
@@ -114,7 +117,7 @@ func unquote(lines []Line) {
 		for n < len(lines) && firstOf(lines[n].Text) == '>' && quoted.MatchString(lines[n].Text) {
 			n++
 		}
-		if n-i >= 2 {
+		if n-i >= 2 || n > i && quotedCounter.MatchString(lines[i].Text) {
 			for ; i < n; i++ {
 				lines[i].Text = quoted.ReplaceAllString(lines[i].Text, "")
 			}
