@@ -2,6 +2,7 @@ package loadtext
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
@@ -10,14 +11,13 @@ import (
 // Questions reads what people say in sentences where it is the question itself, or a
 // program's or counter's own name with what it does: facts of "said", no measurements.
 var Questions = piece.Reader{
-	Kind: questionKind,
+	Kind: "a question in words",
 	Starts: func(line string) bool {
-		return sentence(line) && (bundleWords.MatchString(line) || fullSoftirq(line) != "" || largeWords.MatchString(line) || allowanceGrows(line) != "" || oneThreadTest(line) != "")
+		return sentence(line) && mayAsk(strings.ToLower(line))
 	},
-	Read: reading(readQuestions),
+	Sentences: true,
+	Read:      reading(readQuestions),
 }
-
-const questionKind = "a question in words"
 
 // Sentences have some words, and end within what people write in a paragraph.
 const (
@@ -25,11 +25,19 @@ const (
 	longestParagraph = 4000
 )
 
+// askMarks are words of which each sentence that counts has one.
+var askMarks = []string{"bond", "lacp", "802.3ad", "aggregat", "lag", "channel", "nic team", "teamd", "balance-", "jumbo", "mtu", "bytes", "ksoftirqd", "_allowance_exceeded", "iperf",
+	"only", "just", "still", "never", "max", "capped", "stuck", "limited", "tops out", "should", "hang", "hung", "time", "no re", "no an", "not ", "can't", "cannot", "stall", "unrespons", "hole", "silently", "100%"}
+
+func mayAsk(low string) bool {
+	return slices.ContainsFunc(askMarks, func(mark string) bool { return strings.Contains(low, mark) })
+}
+
 func sentence(line string) bool {
 	return len(line) <= longestParagraph && len(strings.Fields(line)) >= fewestWords
 }
 
-var bundleWords = piece.Compile(`(?i)\b(?:bond(?:ed|ing|s)?|bond\d+|lacp|802\.3ad|link[ -]aggregat\w+|lagg?\d*|lag|port-?channel\w*|ether-?channel\w*|nic team\w*|teamd|balance-(?:alb|tlb|xor))\b`)
+var bundleWords = piece.Compile(`(?i)\b(?:bond(?:ed|ing|s)?|bond\d+|lacp|802\.3ad|link[ -]aggregat\w+|lagg?\d*|lag|port[ -]?channel\w*|ether[ -]?channel\w*|nic team\w*|teamd|balance-(?:alb|tlb|xor))\b`)
 
 // oneLinks are how a sentence says that a bundle carries like one of its links: by
 // the link, or by a rate that one link has.
@@ -93,45 +101,68 @@ var iperfVersion = piece.Compile(`(?i)\biperf3? (?:v(?:ersion)? ?)?3\.(\d{1,2})\
 
 var coreWords = piece.Compile(`(?i)\b(?:(?:only|just|single|one|1|all)\b(?: \w+){0,4} (?:cpu )?(?:cores?|threads?)|multi-?thread\w*|single-?thread\w*|cpu bound(?:ed)?)\b`)
 
-// questionSpan is how many lines a question goes over.
-const questionSpan = 8
+// mostSentences are looked at in a case.
+const mostSentences = 2000
 
+// questionSpan is how many lines lie at most between what a question is about and what
+// is wrong with it: outputs stand between.
+const questionSpan = 40
+
+// readQuestions reads one sentence. What it is about alone is kept, and is no reading:
+// a later sentence says what is wrong.
 func readQuestions(s *sink, lines []piece.Line) (read int) {
 	l := lines[0]
-	if core := fullSoftirq(l.Text); core != "" {
-		s.Set("said", "full_softirq", core, l)
+	if s.C.Asked++; s.C.Asked > mostSentences {
+		return 0
+	}
+	said := func(key, value string) {
+		s.Set("said", key, value, l)
 		read = 1
+	}
+	if core := fullSoftirq(l.Text); core != "" {
+		said("full_softirq", core)
 	}
 	if counter := allowanceGrows(l.Text); counter != "" {
-		s.Set("said", "allowance", counter, l)
-		read = 1
+		said("allowance", counter)
 	}
-	version := oneThreadTest(l.Text)
-	bundle := bundleWords.MatchString(l.Text)
-	large := largeWords.MatchString(l.Text)
-	for i, near := range lines[:min(len(lines), questionSpan)] {
-		if i > 0 && s.OthersLine(questionKind, near) {
-			break
+	if version := oneThreadTest(l.Text); version != "" {
+		s.topic("iperf", version, l)
+	}
+	if bundleWords.MatchString(l.Text) {
+		s.topic("bundle", "", l)
+	}
+	if largeWords.MatchString(l.Text) {
+		s.topic("large", "", l)
+	}
+	if x, ok := s.about("iperf", l); ok && coreWords.MatchString(l.Text) {
+		said("one_thread", x.Text)
+	}
+	if _, ok := s.about("large", l); ok {
+		if m := lostWords.FindString(l.Text); m != "" {
+			said("large_lost", m)
 		}
-		if version != "" && coreWords.MatchString(near.Text) {
-			s.Set("said", "one_thread", version, l)
-			read = max(read, i+1)
-		}
-		if large && len(near.Text) <= longestParagraph {
-			if m := lostWords.FindString(near.Text); m != "" {
-				s.Set("said", "large_lost", m, near)
-				read = max(read, i+1)
-			}
-		}
-		if !bundle || len(near.Text) > longestParagraph {
-			continue
-		}
+	}
+	if _, ok := s.about("bundle", l); ok {
 		for _, shape := range oneLinks {
-			if m := shape.FindString(near.Text); m != "" {
-				s.Set("said", "one_link", m, near)
-				return max(read, i+1)
+			if m := shape.FindString(l.Text); m != "" {
+				said("one_link", m)
+				break
 			}
 		}
 	}
 	return read
+}
+
+// topic notes what a sentence is about.
+func (s *sink) topic(key, value string, l piece.Line) {
+	if s.C.Topics == nil {
+		s.C.Topics = make(map[string]piece.Value)
+	}
+	s.C.Topics[key] = piece.Value{Text: value, Source: l.Source()}
+}
+
+// about is what a question is about, if that was said near a line.
+func (s *sink) about(key string, l piece.Line) (piece.Value, bool) {
+	x, ok := s.C.Topics[key]
+	return x, ok && x.File == l.File && l.Number-x.From <= questionSpan
 }
