@@ -162,6 +162,7 @@ func TestQuestions(t *testing.T) {
 		{"a bundle that adds up", "# free -h | head -1\n              total        used        free\nWith the LACP bond three clients together get 1.88 Gbit/s from it, so that works now.\n", record.Unknown, 0, 0, "", "By the words"},
 		{"a bond whose outputs decide", "We use an LACP bond and only get 10 Gbit/s from it, whatever we try.\n" + silent, record.LACPDown, 0.8, 0, "no partner", "By the words"},
 		{"jumbo frames and silence", "I set the MTU to 9000 on both servers and on the bridge.\nSince then ssh works but every copy hangs after some kilobytes.\n", record.MTU, 0.4, 0.5, "-s 8972", ""},
+		{"shares that no longer open", "Since I turned on jumbo frames on the desktop I see the file server in the list but can't open its folders, with 1500 everything is fine.\n", record.MTU, 0.4, 0.5, "-s 8972", ""},
 		{"too large for a tunnel", "Pods on different nodes lose any packet larger than 1355 bytes, it is dropped silently on the way.\n", record.MTU, 0.4, 0.5, "inner MTU", ""},
 		{"jumbo frames that work", "# free -h | head -1\n              total        used        free\nWith an MTU of 9000 everywhere the copy is a little faster than before.\n", record.Unknown, 0, 0, "", "By the words"},
 		{"large frames that a test carries", "I set the MTU to 9000 on both servers, sometimes ssh hangs.\n" + rows([][3]float64{{4180, 0, 571}, {4170, 0, 708}, {4180, 0, 844}, {4170, 0, 889}}), record.Unknown, 0, 0, "", "By the words"},

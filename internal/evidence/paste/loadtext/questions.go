@@ -27,7 +27,7 @@ const (
 
 // askMarks are words of which each sentence that counts has one.
 var askMarks = []string{"bond", "lacp", "802.3ad", "aggregat", "lag", "channel", "nic team", "teamd", "balance-", "jumbo", "mtu", "bytes", "ksoftirqd", "_allowance_exceeded", "iperf",
-	"only", "just", "still", "never", "max", "capped", "stuck", "limited", "tops out", "should", "hang", "hung", "time", "no re", "no an", "not ", "can't", "cannot", "stall", "unrespons", "hole", "silently", "100%"}
+	"only", "just", "still", "never", "max", "capped", "stuck", "limited", "tops out", "should", "hang", "hung", "time", "no re", "no an", "not ", "can't", "cannot", "stall", "unrespons", "hole", "drop", "work", "silently", "100%"}
 
 func mayAsk(low string) bool {
 	return slices.ContainsFunc(askMarks, func(mark string) bool { return strings.Contains(low, mark) })
@@ -52,7 +52,7 @@ var oneLinks = []piece.Pattern{
 var largeWords = piece.Compile(`(?i)\bjumbo\b|\bmtu\b[^.;]{0,40}\b(?:8\d{3}|9\d{3})\b|\bmtu mismatch\b|\b(?:packets?|payloads?)\b[^.;]{0,30}\b(?:larger|bigger|exceeding|more|greater|above|over)\b[^.;]{0,12}\b\d{3,4} bytes`)
 
 // lostWords are how sentences say that something does not arrive.
-var lostWords = piece.Compile(`(?i)\b(?:hangs?|hung|time(?:s|d)? out|timeouts?|no (?:response|reply|answer)|not (?:get|receive) any|can ?not (?:receive|ping|reach|load)|can't (?:receive|ping|reach|load)|stalls?|unresponsive|black-?holed?|silently|100% packet loss)\b`)
+var lostWords = piece.Compile(`(?i)\b(?:hangs?|hung|time(?:s|d)? out|timeouts?|no (?:response|reply|answer)|not (?:get|receive) any|can ?not (?:receive|ping|reach|load|open)|can't (?:receive|ping|reach|load|open)|drop(?:s|ped|ping) (?:\w+ )?packets|do(?:es)?(?:n't| not) work|stalls?|unresponsive|black-?holed?|silently|100% packet loss)\b`)
 
 // fullSoftirq is the core whose softirq thread a sentence calls full, "?" one of them;
 // "" none.
