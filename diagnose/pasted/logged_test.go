@@ -39,7 +39,7 @@ func TestLogged(t *testing.T) {
 		{"two restarts of somebody who tries", restart(8100) + restart(9000), record.Unknown, 0, ""},
 		{"taken apart each hour", restart(8100) + restart(11700) + restart(15300) + restart(18900), record.LACPDown, 0.8, "every 60 minutes"},
 		{"carrier lost by the clock", carrier("01:30", "02:00", "02:30", "03:00", "03:30"), record.Application, 0.7, "every 30 minutes"},
-		{"carrier lost as a bad cable does", carrier("01:30", "01:41", "02:30", "02:34", "03:30"), record.Unknown, 0, ""},
+		{"carrier lost as a bad cable does", carrier("01:30", "01:41", "02:30", "02:34", "03:30"), record.CardSlot, 0.6, "again and again"},
 		{"a capture each hour", "[3600.1] device eno1 entered promiscuous mode\n[3660.1] device eno1 left promiscuous mode\n[7200.1] device eno1 entered promiscuous mode\n[7260.1] device eno1 left promiscuous mode\n" +
 			"[10800.1] device eno1 entered promiscuous mode\n[10860.1] device eno1 left promiscuous mode\n[14400.1] device eno1 entered promiscuous mode\n[14460.1] device eno1 left promiscuous mode\n", record.Unknown, 0, ""},
 		{"a bond that leaves its bridge each hour", "[3600.1] device bond1 left promiscuous mode\n[3601.1] device bond1 entered promiscuous mode\n[7200.1] device bond1 left promiscuous mode\n[7201.1] device bond1 entered promiscuous mode\n" +

@@ -12,7 +12,7 @@ import (
 
 // receiveQueue are the names of receive queues' interrupts, by drivers: the link or the
 // device, and the queue.
-var receiveQueue = regexp.MustCompile(`^(?:i40e-|ice-|iavf-)?([\w.@-]+?)-(?:TxRx|[Rr]x|fp)-?(\d+)$|^mlx\d_comp(\d+)@(\S+)$|^(virtio\d+)-input\.(\d+)$`)
+var receiveQueue = regexp.MustCompile(`^(?:i40e-|ice-|iavf-)?([\w.@-]+?)-(?:TxRx|Tx-Rx|txrx|rxtx|[Rr]x|fp|q)-?(\d+)$|^mlx\d_comp(\d+)@(\S+)$|^(virtio\d+)-input\.(\d+)$`)
 
 // Interrupts of a queue from which it has traffic, and the part of them on one core that
 // makes it that core's.

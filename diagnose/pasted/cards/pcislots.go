@@ -32,6 +32,9 @@ func slots(v *scene.View) {
 	for _, h := range v.Hosts {
 		isolatedSomewhere(v, h)
 		for _, bdf := range h.Subjects("pci") {
+			if bdf == "" && len(h.Facts["pci "]["sta_width"])+len(h.Facts["pci "]["sta_speed"]) > 2 {
+				continue // lines of several cards
+			}
 			isolated(v, h, bdf)
 			need, ports := portsOf(v, h, bdf)
 			slot(v, h, "pci "+bdf, need, ports)
@@ -169,6 +172,9 @@ func slot(v *scene.View, h *piece.Host, subject string, need unit.BitRate, ports
 			sure, perhaps = 0.93, ""
 			break
 		}
+	}
+	if subject == "pci " {
+		sure, perhaps = min(sure, 0.58), " Whose lines these are, nobody says: they are the network card's if that is what was asked."
 	}
 	remedy, form := slotRemedy(h, subject, now, can, by)
 	evidence = append(evidence, form...)

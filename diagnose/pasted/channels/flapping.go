@@ -19,6 +19,59 @@ func flapping(v *scene.View) {
 		for _, b := range bondsOf(v, h) {
 			comesAndGoes(v, b)
 		}
+		linkLost(v, h)
+	}
+}
+
+// virtualLinks are how links are called that no card has: they come and go with what
+// uses them.
+var virtualLinks = []string{"veth", "tap", "tun", "vnet", "docker", "br", "vmbr", "fw", "cali", "lxc", "cilium", "flannel", "virbr", "wl", "wg", "usb", "ppp", "vlan", "bond", "team", "dummy"}
+
+// linkLost: a card's port, no bond's, that loses its link again and again.
+func linkLost(v *scene.View, h *piece.Host) {
+	told := make(map[string]bool)
+	for _, b := range bondsOf(v, h) {
+		for _, p := range b.Ports {
+			told[p.Name] = true
+		}
+	}
+	for _, e := range h.Events {
+		if e.Kind != "link-down" || e.Link == "" || told[e.Link] || slices.ContainsFunc(virtualLinks, func(p string) bool { return strings.HasPrefix(e.Link, p) }) {
+			continue
+		}
+		told[e.Link] = true
+		all := losses(h, e.Link)
+		if len(all) < fewest || steady(moments(h, "link-down", e.Link)) != 0 {
+			continue
+		}
+		v.Add(record.CardSlot, 0.66, h, e.Link+" of "+scene.NameOf(h),
+			fmt.Sprintf("%s loses its link again and again (%d times in this log): each time everything stands still until it is up again. No setting of TCP or of a bond explains that.", e.Link, len(all)),
+			fmt.Sprintf("One at a time: another cable or module of %s, another port of the other end, energy saving off (`ethtool --set-eee %s eee off`), a newer driver or firmware of the card; does it happen under load only, a card that gets too hot or the driver is the first to suspect.", e.Link, e.Link),
+			scene.Saw("log of "+e.Link, fmt.Sprintf("lost its link %d times, the first: %s", len(all), all[0].Text), all[0].Source))
+	}
+}
+
+// notAdded: a port that a bond or team did not take.
+func notAdded(v *scene.View) {
+	for _, h := range v.Case.Hosts {
+		var names []string
+		var evidence []record.Evidence
+		for _, e := range h.Events {
+			if e.Kind == "not-added" && e.Link != "" && !slices.Contains(names, e.Link) {
+				names = append(names, e.Link)
+				evidence = append(evidence, scene.Saw("log", e.Text, e.Source))
+			}
+		}
+		if len(names) == 0 {
+			continue
+		}
+		all, was, it := strings.Join(names, ", "), "was", "it"
+		if len(names) > 1 {
+			was, it = "were", "them"
+		}
+		v.Add(record.LACPDown, 0.8, h, all+" of "+scene.NameOf(h),
+			fmt.Sprintf("%s %s not added to the bundle: a port must be down when it is added. The bundle runs without %s until that is done again.", all, was, it),
+			fmt.Sprintf("Set it down first: `ip link set %s down`, then add it (`ip link set %s master BUNDLE`), then up; look for what else brings it up at the start (another configuration of the same port, a bridge), and see with `cat /proc/net/bonding/*` or `teamdctl TEAM state` that all ports are in.", names[0], names[0]), evidence...)
 	}
 }
 

@@ -10,7 +10,7 @@ func Rules() []scene.Rule {
 		blackHole, smallBridge, failoverPaths,
 		otherBundles, evenAdapters,
 		lacpSilent, fecMismatch, lacpSplit, lacpStates, teamPorts, teamWatches, teamHashes, useCarrier,
-		lacpEvents, slowStart, delayedUp, flapping, dimLight,
+		lacpEvents, slowStart, delayedUp, flapping, notAdded, dimLight,
 		placedFlows,
 		layer2Hash, oneNextHop, roundRobin, switchHash, fewFlows, multipathHash,
 		modeMismatch, portMTU, droppingMember, rateMismatch, unlikeMembers,

@@ -2,6 +2,7 @@ package hosts
 
 import (
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -43,13 +44,11 @@ func halfDuplex(v *scene.View) {
 func smallRing(v *scene.View) {
 	for _, h := range v.Hosts {
 		for _, name := range h.Subjects("link") {
-			missed, at, key := 0.0, piece.Source{}, ""
-			for _, k := range []string{"rx_missed", "stat.rx_missed_errors", "stat.rx_no_buffer_count", "stat.rx_out_of_buffer", "stat.rx_no_dma_resources", "rx_overrun"} {
-				if n, from, ok := scene.Number(h, "link "+name, k); ok && n > missed {
-					missed, at, key = n, from, k
-				}
+			missed, at, key := unfetched(h, "link "+name)
+			packets, _, ok := scene.Number(h, "link "+name, "rx_packets")
+			if !ok {
+				packets = sumOf(h, "link "+name, queuePackets)
 			}
-			packets, _, _ := scene.Number(h, "link "+name, "rx_packets")
 			if missed < 1000 || packets > 0 && missed/packets < 1e-4 {
 				continue
 			}
@@ -67,6 +66,47 @@ func smallRing(v *scene.View) {
 				fmt.Sprintf("The card %s missed packets (%s %.0f): its receive ring was full before the host took them, and each is a loss for TCP.", name, strings.TrimPrefix(key, "stat."), missed), remedy, evidence...)
 		}
 	}
+}
+
+// ringFull are the counters of packets for which the host had no buffer ready: the
+// kernel's, and the drivers' own names, of the card or of each queue (be2net, bnx2x,
+// bnxt_en, enic, qede, sfc, ice, r8125, vmxnet3).
+var ringFull = regexp.MustCompile(`^(?:rx_missed|rx_overrun|stat\.(?:(?:rxq\d+|\[\d+\]): |.*\bqueue_\d+_)?(?:rx_missed(?:_errors)?|rx_no_buffer_count|rx_out_of_buffer|rx_no_dma_resources|rx_drops_no_(?:frags|skbs|pbuf)|rx_discards|rx_discard_pkts|rx_no_bufs|no_buff_discards|port_rx_nodesc_drops|rx_nodesc_drop_cnt|rx_dropped\.nic|pkts rx OOB))$`)
+
+// queuePackets are what a driver counts as received, by queue or of the card.
+var queuePackets = regexp.MustCompile(`^stat\.(?:(?:rxq\d+|\[\d+\]): )?(?:rx_pkts|rx_packets|rx_ucast_packets|port_rx_packets)$`)
+
+// unfetched is the counter of a link that has the most packets without a buffer, all of
+// its queues together.
+func unfetched(h *piece.Host, subject string) (most float64, at piece.Source, key string) {
+	sums := make(map[string]float64)
+	for _, k := range h.Keys(subject) {
+		if !ringFull.MatchString(k) {
+			continue
+		}
+		n, from, ok := scene.Number(h, subject, k)
+		if !ok {
+			continue
+		}
+		name := k
+		if _, rest, queue := strings.Cut(k, ": "); queue {
+			name = "stat." + rest
+		}
+		if sums[name] += n; sums[name] > most {
+			most, at, key = sums[name], from, name
+		}
+	}
+	return most, at, key
+}
+
+// sumOf adds up a link's counters of one shape.
+func sumOf(h *piece.Host, subject string, shape *regexp.Regexp) (sum float64) {
+	for _, k := range h.Keys(subject) {
+		if n, _, ok := scene.Number(h, subject, k); ok && shape.MatchString(k) {
+			sum += n
+		}
+	}
+	return sum
 }
 
 // paused: a port that was told to pause.

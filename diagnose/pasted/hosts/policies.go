@@ -194,6 +194,12 @@ func podLimits(v *scene.View) {
 			if !ok || rate <= 0 || !near {
 				continue
 			}
+			if x, ok := h.Get("pod", "plugin"); ok {
+				v.Add(record.Shaper, 0.91, h, "the CNI plugin bandwidth ("+way+"Rate)",
+					fmt.Sprintf("The CNI configuration limits each pod to %v (%sRate of the plugin %s, a tbf qdisc), and that is what arrived: UDP beyond it is dropped, TCP slows down.", unit.BitRate(rate), way, x.Text),
+					"Raise or remove it in the CNI configuration (/etc/cni/net.d), and start the pod again.", scene.Saw(way+"Rate", unit.BitRate(rate).String(), at), e)
+				continue
+			}
 			v.Add(record.Shaper, 0.91, h, "the pod's annotation kubernetes.io/"+way+"-bandwidth",
 				fmt.Sprintf("The pod's annotation limits it to %v (%s-bandwidth: the bandwidth plugin's tbf, or Cilium's bandwidth manager), and that is what was measured.", unit.BitRate(rate), way),
 				"Remove or raise the annotation, in what makes the pods too, and start the pod again.", scene.Saw("annotation", unit.BitRate(rate).String(), at), e)

@@ -9,7 +9,7 @@ func Rules() []scene.Rule {
 		allowances, bursting, outsideCaps, allotted, plainCard, planned,
 		laggOut, busyThreads, sleepingSlot, lostSlot, oneQueue, bsdWindow, mergedForward, evenLagg,
 		badFrames, healthyRuns, singleLinks, healthyState, wholeLACP,
-		halfDuplex, smallRing, paused, lossyPath, toolWindow, socketPace,
+		halfDuplex, smallRing, paused, lossyPath, twoAnswers, missingPaths, toolWindow, socketPace,
 		ownLimits, fullDisks, slowBus,
 		policed, filtered, functions, asked, fullConntrack, marked, podLimits,
 		busyCores, threads, testThread, offloads, idleProgram, guest, busyPrograms,

@@ -170,7 +170,30 @@ func downshifted(v *scene.View, h *piece.Host, name string, speed unit.BitRate) 
 			}
 		}
 		lower(v, h, name, speed, 0, sure, scene.Saw("speed of "+name, x.Text+" ("+about+")", x.Source))
+		return
 	}
+	if able > 0 && able <= 100 || speed > 100*unit.Mbps || !onlySpeed(h, name) || v.Best() > speed {
+		return
+	}
+	sure, can := 0.5, "if its card can do more (`ethtool "+name+"` lists what it supports)"
+	if able >= 1000 {
+		sure, can = 0.66, fmt.Sprintf("although it can do %.0f Mbit/s", able)
+	}
+	v.Add(record.LineRate, sure, h, name+" of "+scene.NameOf(h),
+		fmt.Sprintf("%s runs at %v: that is its line rate, and all that goes by it gets no more. Gigabit needs all four pairs of the cable: this is what a port falls back to over a bad one, %s; or the other end (a switch's port, a modem, an adapter) offers no more.", name, speed, can),
+		"Replace the patch cable first, then try another port of the switch; let both ends negotiate (`ethtool -s "+name+" autoneg on`), and look at what the other end offers (\"Link partner advertised link modes\").", scene.Saw("speed of "+name, x.Text, x.Source))
+}
+
+// onlySpeed reports the only link of a host whose speed was read, and a card's: not of
+// another kind, and no bond's port.
+func onlySpeed(h *piece.Host, name string) bool {
+	for _, other := range h.Subjects("link") {
+		if scene.SpeedOf(h, other) > 0 && other != name {
+			return false
+		}
+	}
+	_, enslaved := h.Get("link "+name, "master")
+	return !enslaved && !tunnelled(name) && !strings.HasPrefix(name, "wl") && !strings.HasPrefix(name, "usb") && len(h.Ports) == 0
 }
 
 // lower is a link below what both ends can.

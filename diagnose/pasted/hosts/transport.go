@@ -185,10 +185,13 @@ func stalledRuns(v *scene.View) {
 			}
 		}
 	}
-	stalled, sure := false, 0.0
+	stalled, sure, segment := false, 0.0, 0.0
 	for _, r := range v.Case.Runs {
 		if r.Intervals >= 4 && r.Stalled >= r.Intervals/2 {
 			stalled = true
+			if segment = float64(r.MSS); segment == 0 && r.CwndLeast > 0 && r.CwndLeast < 9200 {
+				segment = float64(r.CwndLeast) // one segment is what is left of the window
+			}
 			evidence = append(evidence, scene.Saw(r.Tool, fmt.Sprintf("nothing arrived in %d of %d seconds", r.Stalled, r.Intervals), r.Source))
 		}
 	}
@@ -205,15 +208,43 @@ func stalledRuns(v *scene.View) {
 		sure = max(sure, 0.75)
 	case stalled && jumbo != "":
 		sure = max(sure, 0.88)
+	case stalled && segment > 0 && segment <= 1460:
+		stalledSmall(v, segment, evidence)
+		return
 	case stalled:
-		sure = max(sure, 0.55)
+		sure = max(sure, 0.5)
 	}
 	if sure == 0 {
+		return
+	}
+	if jumbo == "" && segment < 2000 && small == "" {
+		v.Add(record.MTU, sure, nil, "the path between the hosts", "Large packets are lost between the hosts: small ones (ping, ssh, the start of a test) pass, and full ones vanish without a word. With jumbo frames on the hosts something on the way carries 1500 only; without them it is a tunnel, a VPN or PPPoE that carries less than 1500.",
+			"Find the largest that passes: `ping -M do -s 8972 PEER` for jumbo frames, `-s 1472` for 1500, then less. Set MTU 9216 on every switch port and VLAN of the path, or 1500 on both hosts; for a tunnel its own MTU, or clamp the MSS to it.", evidence...)
 		return
 	}
 	v.Add(record.MTU, sure, nil, cmp.Or(small, "the switch or path between the hosts"),
 		"Large packets are lost between the hosts: the hosts send jumbo frames (MTU 9000), and something on the path carries 1500 only, so small packets (ping, ssh, the start of a test) pass and full ones vanish.",
 		"Set MTU 9216 on every switch port and VLAN of the path ("+cmp.Or(small, "find it with `ping -M do -s 8972 PEER`")+"), or 1500 on both hosts.", evidence...)
+}
+
+// stalledSmall: a test that stands still with ordinary segments: nearly all of the full
+// ones are lost, for being large or for good.
+func stalledSmall(v *scene.View, segment float64, evidence []record.Evidence) {
+	evidence = append(evidence, record.Evidence{What: "segments", Value: fmt.Sprintf("about %.0f bytes: no jumbo frames", segment), Source: evidence[len(evidence)-1].Source})
+	sure, where, tunnel := 0.45, "the path between the hosts", "a tunnel, a VPN or PPPoE"
+	for _, h := range v.Hosts {
+		for _, name := range h.Subjects("link") {
+			if mtu, at, ok := scene.Number(h, "link "+name, "mtu"); ok && mtu >= segment+40 && tunnelled(name) {
+				sure, where, tunnel = 0.7, name+" of "+scene.NameOf(h), "the tunnel "+name
+				evidence = append(evidence, scene.Saw("MTU of "+name, fmt.Sprintf("%.0f", mtu), at))
+			}
+		}
+	}
+	found := v.Add(record.MTU, sure, nil, where,
+		fmt.Sprintf("The test stands still: small packets pass (the connection is made), and full segments of %.0f bytes hardly arrive. Either %s on the way carries less than a full packet and says so to nobody, or one direction loses nearly everything (a cable, a module, a queue).", segment, tunnel),
+		"`ping -M do -s 1472 PEER` both ways, then smaller until it passes (FreeBSD, macOS: `ping -D`). Only large ones lost: set the MTU of the tunnel and of what sends into it to what passes, plus 28, or clamp the MSS (`iptables -t mangle -A FORWARD -p tcp --tcp-flags SYN,RST SYN -j TCPMSS --clamp-mss-to-pmtu`). Small ones lost too (`ping -c 200 -i 0.05 PEER`): look at the counters of each port, not at the MTU.", evidence...)
+	found.Ask = []scene.Missing{{Command: "ping -M do -s 1472 PEER; ping -c 200 -i 0.05 PEER", Host: "the sender", Why: "whether large packets alone are lost, or all kinds"},
+		{Command: "ip -d link; ip route get PEER", Host: "both hosts", Why: "which MTU each link on the way has, and whether a tunnel is among them"}}
 }
 
 // Buffers that are far below the kernel's defaults (tcp_init: 6 MiB and 4 MiB).

@@ -140,6 +140,7 @@ var readers = piece.Table{
 	othertext.RouterOS,
 	othertext.Solaris,
 	othertext.AIXOptions,
+	loadtext.Questions,
 }
 
 // Nothing says that no reader knew anything in a text, and Wanted what to paste.

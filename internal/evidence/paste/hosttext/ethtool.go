@@ -15,7 +15,7 @@ var Ethtool = piece.Reader{
 	Commands: []string{"ethtool"},
 	Starts: func(line string) bool {
 		return strings.HasSuffix(line, ":") && ethHead.MatchString(line) || strings.HasPrefix(line, "driver: ") || strings.HasPrefix(line, "NIC statistics:") ||
-			strings.HasPrefix(line, "Permanent address: ") || strings.Contains(line, "peed: ") && ethSpeed.MatchString(line) || ethLink.MatchString(line)
+			strings.HasPrefix(line, "Permanent address: ") || strings.Contains(line, "peed: ") && ethSpeed.MatchString(line) || ethLink.MatchString(line) || bareCounter.MatchString(line)
 	},
 	Owns: func(s piece.Segment, line string) bool {
 		if echoed(s, strings.TrimSpace(line)) {
@@ -55,6 +55,9 @@ func readEthtool(s *sink, lines []piece.Line) (read int) {
 	r := ethReader{sink: s, section: ethSection(s.Segment.Command)}
 	r.turn.Names = s.Segment.LinksOf("ethtool")
 	owned := len(r.turn.Names) > 0
+	if bareCounter.MatchString(lines[0].Text) && !owned {
+		r.section, owned, r.subject = "S", true, namelessCard
+	}
 	for i, l := range lines {
 		text := strings.TrimSpace(l.Text)
 		if text == "" {
@@ -67,6 +70,9 @@ func readEthtool(s *sink, lines []piece.Line) (read int) {
 			r.subject, r.limits, r.list, owned = "link "+text, false, "", true
 		} else if strings.HasPrefix(text, "NIC statistics:") {
 			r.section, owned = "S", true
+			if _, told := s.Host.Facts[namelessCard]; r.subject == "" && len(r.turn.Names) == 0 && !told {
+				r.subject = namelessCard
+			}
 		} else if key, value, ok := cutLast(text, r.section); ok && (owned || read == 0 || l.Text != text || settings[key] != "") && ethLine.MatchString(l.Text) {
 			if key == "driver" {
 				r.section, owned = "i", true
@@ -81,6 +87,12 @@ func readEthtool(s *sink, lines []piece.Line) (read int) {
 	}
 	return read
 }
+
+// namelessCard is the subject of statistics that stand without a command.
+const namelessCard = "link NIC"
+
+// bareCounter is a counter that says something by itself, as people quote it.
+var bareCounter = piece.Compile(`^\s*(?:rx_missed_errors|rx_crc_errors|rx_no_buffer_count|rx_out_of_buffer|rx_fifo_errors|port_rx_nodesc_drops): [1-9]\d{2,}\s*$`)
 
 // echoed reports the name of a link that a loop prints before what ethtool says of it.
 func echoed(s piece.Segment, text string) bool {

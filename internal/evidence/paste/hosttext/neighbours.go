@@ -8,12 +8,12 @@ import (
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
 )
 
-// Neighbours reads `ip neigh` and `arp`, of Linux and BSD.
+// Neighbours reads `ip neigh`, `arp` of Linux and BSD, and both programs called arping.
 var Neighbours = piece.Reader{
 	Kind:     "ip neigh",
-	Commands: []string{"ip", "arp"},
+	Commands: []string{"ip", "arp", "arping"},
 	Starts: func(line string) bool {
-		return neighbourRow(strings.Fields(line)) || arpAll.MatchString(line) || arpRow.MatchString(line) || strings.HasPrefix(line, "Address ") && strings.Contains(line, "HWaddress")
+		return neighbourRow(strings.Fields(line)) || arpAll.MatchString(line) || arpRow.MatchString(line) || arpingReply(line) != nil || strings.HasPrefix(line, "ARPING ") || strings.HasPrefix(line, "Address ") && strings.Contains(line, "HWaddress")
 	},
 	Read: reading(readNeighbours),
 }
@@ -23,6 +23,20 @@ var neighbourStates = []string{"REACHABLE", "STALE", "DELAY", "PROBE", "FAILED",
 var arpAll = piece.Compile(`^\S+ \((\S+)\) at (\S+)(?: \[\w+\])?.* on (\S+)`)
 
 var arpRow = piece.Compile(`^(\d+\.\d+\.\d+\.\d+)\s+(?:ether\s+([0-9A-Fa-f:]{17})|\(incomplete\))\s+.*?(\S+)$`)
+
+// arpingRows are an answer of arping by Habets and of iputils: the MAC and the address.
+var arpingRows = []piece.Pattern{piece.Compile(`^\s*\d+ bytes from ([0-9A-Fa-f:]{17}) \((\S+)\): index=`), piece.Compile(`^\s*(?:Uni|Broad)cast reply from (\S+) \[([0-9A-Fa-f:]{17})\]`)}
+
+// arpingReply is the MAC and the address of an answer; nil for another line.
+func arpingReply(line string) []string {
+	if m := arpingRows[0].FindStringSubmatch(line); m != nil {
+		return []string{strings.ToLower(m[1]), m[2]}
+	}
+	if m := arpingRows[1].FindStringSubmatch(line); m != nil {
+		return []string{strings.ToLower(m[2]), m[1]}
+	}
+	return nil
+}
 
 // neighbourRow reports the fields of a row of `ip neigh`.
 func neighbourRow(f []string) bool {
@@ -47,7 +61,10 @@ func readNeighbours(s *sink, lines []piece.Line) (read int) {
 			if last := f[len(f)-1]; slices.Contains(neighbourStates, last) {
 				s.Set(subject, "state", last, l)
 			}
-		case strings.HasPrefix(text, "Address ") && strings.Contains(text, "HWaddress"):
+		case strings.HasPrefix(text, "Address ") && strings.Contains(text, "HWaddress"), strings.HasPrefix(text, "ARPING "):
+		case arpingReply(l.Text) != nil:
+			m := arpingReply(l.Text)
+			s.Set("arping "+m[1], m[0], "answers", l)
 		default:
 			m := arpAll.FindStringSubmatch(text)
 			if m == nil {

@@ -18,10 +18,14 @@ var Iperf3Text = piece.Reader{
 			return true
 		}
 		text := strings.TrimSpace(line)
-		return iperf3Head.MatchString(text) || strings.HasPrefix(text, "iperf3: ")
+		return iperf3Head.MatchString(text) || strings.HasPrefix(text, "iperf3: ") || strings.Contains(text, bufferRefused)
 	},
 	Read: reading(readIPerf3),
 }
+
+// bufferRefused is what iperf3 says where the kernel gave less than -w asked for
+// (iperf_error.c, IESETBUF2); people quote it in a sentence.
+const bufferRefused = "socket buffer size not set correctly"
 
 var iperf3Head = piece.Compile(`^(?:Connecting to host (\S+), port \d+|Server listening on \d+|Accepted connection from (\S+), port \d+|iperf 3\.(\d[\w.+-]*))`)
 
@@ -120,6 +124,12 @@ loop:
 		if text == "" {
 			continue
 		}
+		if strings.Contains(text, bufferRefused) {
+			s.Set("host", "buffer_refused", "yes", l)
+			if read++; !strings.HasPrefix(text, "iperf3: ") {
+				return max(read, i+1)
+			}
+		}
 		row := iperfRowOf(l.Text)
 		stream := iperf3Stream.FindStringSubmatch(l.Text)
 		head := iperf3Head.FindStringSubmatch(text)
@@ -192,6 +202,7 @@ type iperf3Interval struct {
 	way      int
 	from, to float64
 	rate     unit.BitRate
+	again    int // segments sent again; -1 not said
 }
 
 func (r *iperf3Reader) head(m []string, text string) {
@@ -285,6 +296,12 @@ func (r *iperf3Reader) row(row *iperfRow) bool {
 	if strings.Contains(row.rest, "omitted") {
 		return true
 	}
+	again := -1
+	if t := retransmits.FindStringSubmatch(row.rest); t != nil && which != 2 {
+		again = int(max(piece.Whole(t[1]), 0))
+		r.retried = r.retried || which == 0
+		r.window(piece.Float(t[2]) * piece.Kibi[t[3]])
+	}
 	r.run.UDP = r.run.UDP || loss != nil || strings.Contains(row.rest, " ms")
 	if row.id == "SUM" {
 		r.sums[way][which], r.sumSeen[way][which] = row.rate, true
@@ -292,22 +309,28 @@ func (r *iperf3Reader) row(row *iperfRow) bool {
 	}
 	if !end {
 		r.seen[key] = row.to
-		r.intervals = append(r.intervals, iperf3Interval{row.id, way, row.from, row.to, row.rate})
+		r.intervals = append(r.intervals, iperf3Interval{row.id, way, row.from, row.to, row.rate, again})
 	}
-	r.counted(row, way, which, loss)
+	r.counted(row, way, which, again, loss)
 	return true
 }
 
+// window notes a congestion window; zero is none that was printed.
+func (r *iperf3Reader) window(bytes float64) {
+	if bytes <= 0 || bytes > 1<<40 {
+		return
+	}
+	w := unit.Bytes(bytes)
+	if r.run.CwndMost = max(r.run.CwndMost, w); r.run.CwndLeast == 0 || w < r.run.CwndLeast {
+		r.run.CwndLeast = w
+	}
+}
+
 // counted notes a row's rate and what stands behind it.
-func (r *iperf3Reader) counted(row *iperfRow, way, which int, loss []string) {
+func (r *iperf3Reader) counted(row *iperfRow, way, which, again int, loss []string) {
 	lost, datagrams := int64(0), int64(0)
 	if loss != nil && which != 1 {
 		lost, datagrams = max(piece.Whole(loss[2]), 0), max(piece.Whole(loss[3]), 0)
-	}
-	again := -1
-	if t := retransmits.FindStringSubmatch(row.rest); t != nil && which != 2 {
-		again = int(max(piece.Whole(t[1]), 0))
-		r.retried = r.retried || which == 0
 	}
 	if which > 0 {
 		r.run.Seconds = max(r.run.Seconds, row.to-row.from)
@@ -365,6 +388,9 @@ func (r *iperf3Reader) end(s *sink, lines []piece.Line) {
 	}
 	if run.Retransmits < 0 || run.Datagrams == 0 {
 		r.total()
+	}
+	if run.Retransmits < 0 && len(r.ended) == 0 { // the end is cut
+		run.Retransmits = r.repeated()
 	}
 	if run.UDP {
 		run.Retransmits = -1
@@ -429,6 +455,9 @@ func (r *iperf3Reader) series() {
 			continue
 		}
 		r.run.Series = append(r.run.Series, in.rate)
+		if in.again > 0 {
+			r.run.Lossy++
+		}
 		if in.rate == 0 {
 			r.run.Stalled++
 		}
@@ -478,6 +507,18 @@ func (r *iperf3Reader) rateOf(way int) unit.BitRate {
 		total += mean
 	}
 	return total
+}
+
+// repeated adds up what the intervals say; -1 nothing.
+func (r *iperf3Reader) repeated() int {
+	sum := r.sumSeen[0][0]
+	again := -1
+	for _, in := range r.intervals {
+		if (in.id == "SUM") == sum && in.again >= 0 {
+			again = max(again, 0) + in.again
+		}
+	}
+	return again
 }
 
 // total adds up what only the streams say.

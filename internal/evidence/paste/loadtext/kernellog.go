@@ -86,7 +86,7 @@ func logLine(line string) (string, logStamp) {
 			return m[3], logStamp{known: true, seconds: unixTime(m[2], time.RFC3339Nano), host: m[1]}
 		}
 	}
-	return strings.TrimPrefix(text, "kernel: "), stamp
+	return strings.TrimPrefix(strings.TrimLeft(text, "#*`-> "), "kernel: "), stamp
 }
 
 func unixTime(text string, layouts ...string) float64 {
@@ -169,8 +169,11 @@ var eventShapes = []struct {
 	{"Link is down", "link-down", piece.Compile(`(?:([\w.-]+): )?(?:[Nn][Ii][Cc] )?Link is down`)},
 	{"Link up", "link-up", piece.Compile(`(?:([\w.-]+): )Link up`)},
 	{"Link down", "link-down", piece.Compile(`(?:([\w.-]+): )Link down`)},
-	{"link up", "link-up", piece.Compile(`(?:([\w.-]+): )link up`)},
-	{"link down", "link-down", piece.Compile(`(?:([\w.-]+): )link down`)},
+	{"link up", "link-up", piece.Compile(`([\w.-]+): (?:([a-z][\w.@-]*\d[\w.@-]*) )?link up`)},
+	{"link down", "link-down", piece.Compile(`([\w.-]+): (?:([a-z][\w.@-]*\d[\w.@-]*) )?link down`)},
+	{"Set it down before adding it as a team port", "not-added", piece.Compile(`Device (\S+) is up\. Set it down before adding it as a team port`)},
+	{"ust be down before it can be", "not-added", piece.Compile(`(?:slave|[Dd]evice) (\S+) must be down before it can be (?:added|enslaved)`)},
+	{"is up - this may be due to an out of date ifenslave", "not-added", piece.Compile(`(\S+) is up - this may be due to an out of date ifenslave`)},
 	{"carrier: link connected", "link-up", piece.Compile(`\(([\w.-]+)\): carrier: link connected`)},
 	{"Gained carrier", "link-up", piece.Compile(`([\w.-]+): Gained carrier`)},
 	{"Lost carrier", "link-down", piece.Compile(`([\w.-]+): Lost carrier`)},
@@ -198,7 +201,7 @@ func unstampedEvent(text string) bool {
 		return false
 	}
 	switch kind {
-	case "lacp-no-response", "pcie-limited", "pcie", "watchdog", "channel-failed", "arp-overflow", "arp-moved", "conntrack-full", "no-active", "active-up", "released", "enslaved":
+	case "lacp-no-response", "pcie-limited", "pcie", "watchdog", "channel-failed", "arp-overflow", "arp-moved", "conntrack-full", "no-active", "active-up", "released", "enslaved", "not-added":
 		return true
 	}
 	return strings.ContainsAny(link, "0123456789") || cardLink.MatchString(text)

@@ -68,6 +68,7 @@ func (s *sink) lspci(lines []piece.Line) (read int) {
 	if bdf := s.commandBDF(); bdf != "" {
 		subject = "pci " + bdf
 	}
+	nameless := subject == "" && ofOneCard(lines)
 	section := ""
 	bridges, redirect := 0, 0 // of lines that grep took from their cards
 	for i, l := range lines {
@@ -97,12 +98,31 @@ func (s *sink) lspci(lines []piece.Line) (read int) {
 			s.Set("host", "acs_bridges", strconv.Itoa(bridges), l)
 			s.Set("host", "acs_redirecting", strconv.Itoa(redirect), l)
 		}
+		if subject == "" && nameless && (key == "LnkCap" || key == "LnkSta") {
+			s.pciFacts("pci ", section, key, strings.TrimSpace(rest), text, l)
+		}
 		if subject != "" {
 			s.pciFacts(subject, section, key, strings.TrimSpace(rest), text, l)
 		}
 		read = i + 1
 	}
 	return read
+}
+
+// ofOneCard reports lines that grep, or somebody who quotes, took from a single card:
+// one LnkSta at most, and no card's first line.
+func ofOneCard(lines []piece.Line) bool {
+	states := 0
+	for _, l := range lines {
+		text := strings.TrimSpace(l.Text)
+		if pciHead.MatchString(text) {
+			return false
+		}
+		if strings.HasPrefix(text, "LnkSta:") {
+			states++
+		}
+	}
+	return states <= 1
 }
 
 // pciFacts reads a line below a card's first.

@@ -23,7 +23,7 @@ var Reach = piece.Reader{
 		case strings.Contains(text, "[LOCALHOST]"), strings.HasPrefix(text, "HOST:") && strings.Contains(text, "Loss%"):
 			return true
 		case strings.Contains(text, "bytes from ") && strings.Contains(text, "time="):
-			return true
+			return !strings.Contains(text, ": index=") // arping's
 		}
 		return pingTooLong(text)
 	},

@@ -17,7 +17,7 @@ var Services = piece.Reader{
 		if !slices.ContainsFunc(serviceMarks, func(mark string) bool { return strings.Contains(text, mark) }) {
 			return false
 		}
-		return cephRow.MatchString(text) || cephPGs.MatchString(text) || cephHead.MatchString(line) || lnetModule.MatchString(text) || nvmePolicyLine.MatchString(text) || cephSetting.MatchString(text) || podRate.MatchString(text)
+		return cephRow.MatchString(text) || cephPGs.MatchString(text) || cephHead.MatchString(line) || lnetModule.MatchString(text) || nvmePolicyLine.MatchString(text) || cephSetting.MatchString(text) || podRate.MatchString(text) || pluginRate.MatchString(text)
 	},
 	Owns: func(s piece.Segment, line string) bool {
 		return s.Runs("ceph", "lnetctl", "lctl") || strings.Contains(s.Command+s.Path, "iopolicy") && nvmePolicy.MatchString(strings.TrimSpace(line))
@@ -26,7 +26,7 @@ var Services = piece.Reader{
 }
 
 // serviceMarks are words of which each line that begins such an output has one.
-var serviceMarks = []string{"id: ", "recovery:", "client:", "backfill:", "active+", "osd_", "options lnet", "iopolicy", "kubernetes.io/"}
+var serviceMarks = []string{"id: ", "recovery:", "client:", "backfill:", "active+", "osd_", "options lnet", "iopolicy", "kubernetes.io/", "gressRate\""}
 
 var cephHead = piece.Compile(`^ {4}id:     [0-9a-f]{8}-`)
 
@@ -39,6 +39,11 @@ var cephSetting = piece.Compile(`^(?:(?:global|osd(?:\.\d+)?)\s+(?:advanced|basi
 var cephAsked = piece.Compile(`ceph config get \S+ (osd_\w+)`)
 
 var podRate = piece.Compile(`^(?:Annotations:\s+)?"?kubernetes\.io/(egress|ingress)-bandwidth"?:\s*"?(\d+)([KMG]?)"?,?$`)
+
+// pluginRate is a limit in the configuration of the CNI plugin bandwidth, in bits a second.
+var pluginRate = piece.Compile(`^"(egress|ingress)Rate":\s*(\d+),?$`)
+
+var pluginOther = piece.Compile(`^"(?:egress|ingress)Burst":\s*\d+,?$`)
 
 var lnetModule = piece.Compile(`^options lnet .*\bnetworks="?([^"]*)"?`)
 
@@ -69,6 +74,11 @@ func readServices(s *sink, lines []piece.Line) int {
 			s.Set("ceph", m[1], m[2], l)
 		} else if m := podRate.FindStringSubmatch(text); m != nil {
 			s.SetIf("pod", m[1]+"_bps", piece.Bps(m[2], m[3]), l)
+		} else if m := pluginRate.FindStringSubmatch(text); m != nil {
+			s.Set("pod", m[1]+"_bps", m[2], l)
+			s.Set("pod", "plugin", "bandwidth", l)
+		} else if pluginOther.MatchString(text) {
+			return true
 		} else if asked != nil && strings.IndexByte(text, ' ') < 0 {
 			s.Set("ceph", asked[1], text, l)
 		} else if m := lnetModule.FindStringSubmatch(text); m != nil {

@@ -40,7 +40,7 @@ var multipathGroup = piece.Compile(`policy='([\w-]+)(?: \d+)?' prio=(-?\d+) stat
 
 var multipathPath = piece.Compile("^[|` -]*[|`]- *(\\d+:\\d+:\\d+:\\d+|#:#:#:#) +(\\S+) +(\\S+) +(\\S.*)$")
 
-var iscsiSession = piece.Compile(`^(tcp|iser): \[(\d+)\] (\S+?),(-?\d+) (\S+)`)
+var iscsiSession = piece.Compile(`^(tcp|iser): \[(\d+)\] (\S[^,]*?),(-?\d+) (\S+)`)
 
 var iscsiField = piece.Compile(`^(Target|Current Portal|Persistent Portal|Iface Name|Iface Transport|Iface Initiatorname|Iface IPaddress|Iface HWaddress|Iface Netdev|SID|iSCSI Connection State|iSCSI Session State|Internal iscsid Session State|Attached scsi disk \S+.*|Host Number|\w+DataSegmentLength|HeaderDigest|DataDigest|MaxBurstLength|FirstBurstLength|ImmediateData|InitialR2T|MaxOutstandingR2T|Recovery Timeout|Target Reset Timeout|LUN Reset Timeout|Abort Timeout|CHAP|username|password\w*|username_in|\w+_in|Timeouts|Negotiated iSCSI params|Attached SCSI devices|Interface|scsi\d+ Channel .*)\s*:\s*(.*)$`)
 

@@ -45,6 +45,12 @@ type Case struct {
 	Read    []Read
 	NotRead []NotRead
 
+	// Topics are what sentences speak of so far, by the words of who reads them: no
+	// facts of any host.
+	Topics map[string]Value
+	// Asked is how many sentences were looked at: questions are short, logs are not.
+	Asked int
+
 	newest map[string]*Host // of several hosts that call themselves alike
 }
 

@@ -68,6 +68,9 @@ func plainLine(s string) string {
 	if !plain(s) {
 		s = typeset.Replace(s)
 	}
+	if at := strings.IndexByte(s, '\\'); at >= 0 && at+1 < len(s) && strings.TrimSpace(s[:at]) == "" && strings.IndexByte("#$>*_`|-", s[at+1]) >= 0 {
+		s = s[:at] + s[at+1:] // Markdown's way to write the sign itself
+	}
 	return strings.TrimRight(s, " \t\f\v")
 }
 
@@ -103,6 +106,9 @@ func firstOf(s string) byte {
 
 var quoted = Compile(`^ ?(> ?)+`)
 
+// quotedCounter is one counter with its value that somebody quotes: no prompt's command.
+var quotedCounter = Compile(`^ ?> ?[a-z][a-z0-9_.]*: \d+$`)
+
 // unquote takes the marks of quoted mail off where they stand before several lines:
 // one alone is a prompt or a redirection.
 func unquote(lines []Line) {
@@ -111,7 +117,7 @@ func unquote(lines []Line) {
 		for n < len(lines) && firstOf(lines[n].Text) == '>' && quoted.MatchString(lines[n].Text) {
 			n++
 		}
-		if n-i >= 2 {
+		if n-i >= 2 || n > i && quotedCounter.MatchString(lines[i].Text) {
 			for ; i < n; i++ {
 				lines[i].Text = quoted.ReplaceAllString(lines[i].Text, "")
 			}

@@ -101,7 +101,7 @@ var commands = Words(`ip iperf iperf3 iperf2 nuttcp netperf qperf cat zcat head 
 	all_reduce_perf nvidia-smi numactl taskset lscpu nproc ls find diff echo sudo time watch vtysh birdc zpool midclt configctl pfctl systemctl
 	aws az gcloud ibmcloud ipadm dladm ceph lnetctl lctl iptables nft iptables-save conntrack clagctl ec2-metadata vppctl
 	oc nmstatectl modinfo modprobe lsmod wicked wg drbdadm goben
-	lsusb usbconfig iw iwconfig pciconf gstat crontab ps get-nettcpsetting get-netipinterface find-netroute get-counter get-smbclientconfiguration pct`)
+	arping lsusb usbconfig iw iwconfig pciconf gstat crontab ps get-nettcpsetting get-netipinterface find-netroute get-counter get-smbclientconfiguration pct`)
 
 func Words(s string) map[string]bool {
 	out := make(map[string]bool)

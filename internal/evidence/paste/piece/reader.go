@@ -18,6 +18,9 @@ type Reader struct {
 	// Owns reports the same of a line that only its command or its file explains,
 	// such as a bare number, or a few lines that grep left; nil no such line.
 	Owns func(s Segment, line string) bool
+	// Sentences says that it reads what people say: no line of its own begins an output,
+	// or ends another's.
+	Sentences bool
 	// Asked is told each command that a prompt shows, where its words alone say
 	// something; nil it is not.
 	Asked func(s *Sink, at Line)
@@ -40,7 +43,9 @@ type Sink struct {
 // text ends there.
 func (s *Sink) OthersLine(kind string, l Line) bool {
 	for r := range s.known(Segment{}, l.Text) {
-		return r.Kind != kind
+		if !r.Sentences {
+			return r.Kind != kind
+		}
 	}
 	return false
 }
@@ -99,8 +104,10 @@ func (readers Table) owners(program string) []bool {
 
 // knows reports a line that begins an output.
 func (readers Table) knows(s Segment, line string) bool {
-	for range readers.of(s, line) {
-		return true
+	for r := range readers.of(s, line) {
+		if !r.Sentences {
+			return true
+		}
 	}
 	return false
 }

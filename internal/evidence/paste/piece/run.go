@@ -35,6 +35,12 @@ type Run struct {
 	Stalled, Intervals int
 	// Retransmits of all streams; -1 not said.
 	Retransmits int
+	// Lossy is the number of intervals that sent something again, of Intervals; 0 none,
+	// or not said.
+	Lossy int
+	// CwndLeast and CwndMost are the congestion window of one stream at the ends of its
+	// intervals; zero not said.
+	CwndLeast, CwndMost unit.Bytes
 	// Lost of Datagrams did not arrive; both 0 where it is no UDP or not said.
 	Lost, Datagrams int64
 	JitterMS        float64

@@ -1,0 +1,77 @@
+package runs
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/linerate/linerate/diagnose/pasted/scene"
+	"github.com/linerate/linerate/internal/evidence/paste/piece"
+	"github.com/linerate/linerate/record"
+)
+
+// questions: what people say in sentences. It is no output, so none of it is sure; where
+// an output shows more, that comes first.
+func questions(v *scene.View) {
+	for _, h := range v.Case.Hosts {
+		if x, ok := h.Get("said", "full_softirq"); ok {
+			core := strings.TrimSuffix("core "+x.Text, " ?")
+			v.Add(record.ReceiverCPU, 0.66, h, core+" (ksoftirqd)",
+				fmt.Sprintf("By what is said, ksoftirqd fills a core (%s): one core does the receiving of all packets that its queue gets, and that is the limit; a tunnel's or a container's packets pass it twice.", core),
+				"Spread them: more receive queues with a core each (`ethtool -L LINK combined N`, irqbalance or smp_affinity), RPS for a card with one queue (`echo ff > /sys/class/net/LINK/queues/rx-0/rps_cpus`), and larger packets (GRO on, jumbo frames).", scene.Saw("said", "ksoftirqd full", x.Source))
+		}
+		if x, ok := h.Get("said", "allowance"); ok {
+			v.Add(record.Shaper, 0.7, h, "the instance's allowance (AWS, "+x.Text+")",
+				fmt.Sprintf("AWS queues or drops packets beyond an allowance of the instance (%s goes up, by what is said): of bits, packets or connections a second, whatever the card and the driver can do.", x.Text),
+				"Take a larger instance type, or one with a higher sustained rate; fewer and larger packets help where the allowance is of packets (pps).", scene.Saw("said", x.Text+" goes up", x.Source))
+		}
+		if x, ok := h.Get("said", "one_thread"); ok {
+			v.Add(record.SenderCPU, 0.56, h, "iperf3 "+x.Text+" (one thread)",
+				fmt.Sprintf("iperf3 %s, as said, serves all its streams by a single thread (3.16 is the first with one for each): one core is full, and that is measured, not the network.", x.Text),
+				"Use iperf3 3.16 or later on both ends with -P 4 or more, several iperf3 processes on ports of their own, iperf2, or `linerate measure`.", scene.Saw("said", "iperf3 "+x.Text, x.Source))
+		}
+		if x, ok := h.Get("said", "large_lost"); ok {
+			largeSaid(v, h, x)
+		}
+		if x, ok := h.Get("said", "one_link"); ok {
+			oneLinkSaid(v, h, x)
+		}
+	}
+}
+
+// largeSaid: large frames, and something that does not arrive.
+func largeSaid(v *scene.View, h *piece.Host, x piece.Value) {
+	for _, r := range v.Case.Runs {
+		if r.Rate > 0 && r.Stalled == 0 {
+			return // full packets arrive
+		}
+	}
+	found := v.Add(record.MTU, 0.42, h, "the path (nothing of it is here)",
+		"By the words alone: where small packets pass and large ones do not, something on the way carries less than the ends send. With jumbo frames each host, bridge, tunnel and switch port of the path needs the same MTU, and one of 1500 is enough; with a tunnel (VXLAN, WireGuard, IPsec) the inner MTU must be smaller by its overhead (50 to 95 bytes), on every node.",
+		"Find what passes, both ways: `ping -M do -s 8972 PEER` (9000), `-s 1472` (1500), then less for a tunnel. Then one MTU on the whole path, or for a tunnel what passed plus 28.", scene.Saw("said", x.Text, x.Source))
+	found.Ask = []scene.Missing{
+		{Command: "ping -M do -s 8972 PEER; ping -M do -s 1472 PEER", Host: "both hosts", Why: "the largest packet that passes, each way"},
+		{Command: "ip -d link", Host: "both hosts", Why: "the MTU of each link, bridge and tunnel on the way"},
+		{Command: "show interfaces | include MTU", Host: "the switch", Why: "the MTU of its ports and VLANs"},
+	}
+}
+
+// oneLinkSaid: the question of all questions, with nothing to decide it by.
+func oneLinkSaid(v *scene.View, h *piece.Host, x piece.Value) {
+	for _, r := range v.Case.Runs {
+		if r.Retransmits >= 0 || len(r.Streams) > 0 || len(v.Bonds) > 0 {
+			return // what was measured says more, or leaves it open
+		}
+	}
+	if len(v.Bonds)+len(v.Switches) > 0 {
+		return
+	}
+	found := v.Add(record.SingleLink, 0.42, h, "the bundle (nothing of it is here)",
+		"By the words alone: several links that carry like one are mostly one connection, or one pair of hosts. A bundle (LACP, static, balance-alb, a team) sends all packets of one connection over one link, and with a hash of MACs or addresses (layer2, layer2+3, src-mac) all between two hosts; the switch decides alone by what comes back. balance-rr alone stripes the packets of one connection over all links, which arrive out of order and make TCP slow.",
+		"Measure with several connections (`iperf3 -c PEER -P 8`, both ways) and from several hosts at once. If that adds up, nothing is wrong. If not: xmit_hash_policy layer3+4 on the hosts, the same on the switch (`port-channel load-balance src-dst-ip-port` or its like), and see that all ports are in one LACP aggregator.", scene.Saw("said", x.Text, x.Source))
+	found.Ask = []scene.Missing{
+		{Command: "cat /proc/net/bonding/*", Host: "both hosts", Why: "as root: mode, hash policy, and whether all ports are in one aggregator"},
+		{Command: "iperf3 -c PEER -P 8, then with -R", Host: scene.NameOf(h), Why: "whether several connections add up, each way"},
+		{Command: "ip -s link", Host: "both hosts", Why: "before and after: which link carried it, each way; what one link receives the switch has chosen"},
+		{Command: "show etherchannel load-balance; show etherchannel summary", Host: "the switch", Why: "by what it chooses the link, and which ports are bundled"},
+	}
+}

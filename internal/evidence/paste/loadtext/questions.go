@@ -1,0 +1,168 @@
+package loadtext
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/linerate/linerate/internal/evidence/paste/piece"
+)
+
+// Questions reads what people say in sentences where it is the question itself, or a
+// program's or counter's own name with what it does: facts of "said", no measurements.
+var Questions = piece.Reader{
+	Kind: "a question in words",
+	Starts: func(line string) bool {
+		return sentence(line) && mayAsk(strings.ToLower(line))
+	},
+	Sentences: true,
+	Read:      reading(readQuestions),
+}
+
+// Sentences have some words, and end within what people write in a paragraph.
+const (
+	fewestWords      = 6
+	longestParagraph = 4000
+)
+
+// askMarks are words of which each sentence that counts has one.
+var askMarks = []string{"bond", "lacp", "802.3ad", "aggregat", "lag", "channel", "nic team", "teamd", "balance-", "jumbo", "mtu", "bytes", "ksoftirqd", "_allowance_exceeded", "iperf",
+	"only", "just", "still", "never", "max", "capped", "stuck", "limited", "tops out", "should", "hang", "hung", "time", "no re", "no an", "not ", "can't", "cannot", "stall", "unrespons", "hole", "drop", "work", "silently", "100%"}
+
+func mayAsk(low string) bool {
+	return slices.ContainsFunc(askMarks, func(mark string) bool { return strings.Contains(low, mark) })
+}
+
+func sentence(line string) bool {
+	return len(line) <= longestParagraph && len(strings.Fields(line)) >= fewestWords
+}
+
+var bundleWords = piece.Compile(`(?i)\b(?:bond(?:ed|ing|s)?|bond\d+|lacp|802\.3ad|link[ -]aggregat\w+|lagg?\d*|lag|port[ -]?channel\w*|ether[ -]?channel\w*|nic team\w*|teamd|balance-(?:alb|tlb|xor))\b`)
+
+// oneLinks are how a sentence says that a bundle carries like one of its links: by
+// the link, or by a rate that one link has.
+var oneLinks = []piece.Pattern{
+	piece.Compile(`(?i)\b(?:only|just)\b(?: \w+){0,3} (?:one|1|a single)\b(?: \w+){0,4} (?:links?|nics?|ports?|slaves?|interfaces?|members?|cables?|adapters?|legs?|uplinks?|cards?)\b`),
+	piece.Compile(`(?i)\b(?:only|just|still|never|maxe?[sd]? out|maxing out|capped|stuck|limited|tops? out)\b[^.;!?]{0,60}?\b(?:1|10|25|40|100|9\.[0-9]+|0\.9\d*) ?(?:G|gig)(?:i?b|abit|bit)?(?:its?|ps|/s|it/s)?\b`),
+	piece.Compile(`(?i)\b(?:only|just|still|never|maxe?[sd]? out|maxing out|capped|stuck|limited|tops? out)\b[^.;!?]{0,60}?\b(?:9\d\d ?M(?:b|egab)|1[01]\d ?MB|1[01]\d megabytes)`),
+	piece.Compile(`(?i)\bshould(?:n'?t| not)?\b[^.;!]{0,60}\b(?:2|4|20|50|80|200|2000|4000|20000) ?(?:M|G)b`),
+}
+
+// largeWords are how sentences speak of frames that are larger than others.
+var largeWords = piece.Compile(`(?i)\bjumbo\b|\bmtu\b[^.;]{0,40}\b(?:8\d{3}|9\d{3})\b|\bmtu mismatch\b|\b(?:packets?|payloads?)\b[^.;]{0,30}\b(?:larger|bigger|exceeding|more|greater|above|over)\b[^.;]{0,12}\b\d{3,4} bytes`)
+
+// lostWords are how sentences say that something does not arrive.
+var lostWords = piece.Compile(`(?i)\b(?:hangs?|hung|time(?:s|d)? out|timeouts?|no (?:response|reply|answer)|not (?:get|receive) any|can ?not (?:receive|ping|reach|load|open)|can't (?:receive|ping|reach|load|open)|drop(?:s|ped|ping) (?:\w+ )?packets|do(?:es)?(?:n't| not) work|stalls?|unresponsive|black-?holed?|silently|100% packet loss)\b`)
+
+// fullSoftirq is the core whose softirq thread a sentence calls full, "?" one of them;
+// "" none.
+func fullSoftirq(line string) string {
+	if !strings.Contains(line, "ksoftirqd") {
+		return ""
+	}
+	if m := softirqFull.FindStringSubmatch(line); m != nil && piece.Float(m[2]) >= 90 {
+		return cmp.Or(m[1], "?")
+	}
+	return ""
+}
+
+var softirqFull = piece.Compile("ksoftirqd(?:/(\\d{1,4}))?\\b`?" + `[^.;\n]{0,40}?\b(\d{2,3})(?:\.\d+)? ?%`)
+
+// allowanceGrows is the counter of an allowance of AWS that a sentence says goes up.
+func allowanceGrows(line string) string {
+	if !strings.Contains(line, "_allowance_exceeded") {
+		return ""
+	}
+	if m := allowanceUp.FindStringSubmatch(line); m != nil {
+		return m[1]
+	}
+	return ""
+}
+
+var allowanceUp = piece.Compile(`\b((?:bw_in|bw_out|pps|conntrack)_allowance_exceeded)\b[^.;\n]{0,40}?\b(?:going up|goes up|went up|increas\w+|increment\w+|grow\w*|grew|ris\w+|rose|climb\w*)`)
+
+// oneThreadTest is the version of an iperf3 of one thread that a sentence names, with
+// the word for cores or threads in it.
+func oneThreadTest(line string) string {
+	if !strings.Contains(line, "iperf") && !strings.Contains(line, "iPerf") && !strings.Contains(line, "Iperf") {
+		return ""
+	}
+	m := iperfVersion.FindStringSubmatch(line)
+	if m == nil || piece.Atoi(m[1]) > lastOfOneThread {
+		return ""
+	}
+	return "3." + m[1]
+}
+
+// lastOfOneThread is iperf 3.15; from 3.16 on each stream has a thread.
+const lastOfOneThread = 15
+
+var iperfVersion = piece.Compile(`(?i)\biperf3? (?:v(?:ersion)? ?)?3\.(\d{1,2})\b`)
+
+var coreWords = piece.Compile(`(?i)\b(?:(?:only|just|single|one|1|all)\b(?: \w+){0,4} (?:cpu )?(?:cores?|threads?)|multi-?thread\w*|single-?thread\w*|cpu bound(?:ed)?)\b`)
+
+// mostSentences are looked at in a case.
+const mostSentences = 2000
+
+// questionSpan is how many lines lie at most between what a question is about and what
+// is wrong with it: outputs stand between.
+const questionSpan = 40
+
+// readQuestions reads one sentence. What it is about alone is kept, and is no reading:
+// a later sentence says what is wrong.
+func readQuestions(s *sink, lines []piece.Line) (read int) {
+	l := lines[0]
+	if s.C.Asked++; s.C.Asked > mostSentences {
+		return 0
+	}
+	said := func(key, value string) {
+		s.Set("said", key, value, l)
+		read = 1
+	}
+	if core := fullSoftirq(l.Text); core != "" {
+		said("full_softirq", core)
+	}
+	if counter := allowanceGrows(l.Text); counter != "" {
+		said("allowance", counter)
+	}
+	if version := oneThreadTest(l.Text); version != "" {
+		s.topic("iperf", version, l)
+	}
+	if bundleWords.MatchString(l.Text) {
+		s.topic("bundle", "", l)
+	}
+	if largeWords.MatchString(l.Text) {
+		s.topic("large", "", l)
+	}
+	if x, ok := s.about("iperf", l); ok && coreWords.MatchString(l.Text) {
+		said("one_thread", x.Text)
+	}
+	if _, ok := s.about("large", l); ok {
+		if m := lostWords.FindString(l.Text); m != "" {
+			said("large_lost", m)
+		}
+	}
+	if _, ok := s.about("bundle", l); ok {
+		for _, shape := range oneLinks {
+			if m := shape.FindString(l.Text); m != "" {
+				said("one_link", m)
+				break
+			}
+		}
+	}
+	return read
+}
+
+// topic notes what a sentence is about.
+func (s *sink) topic(key, value string, l piece.Line) {
+	if s.C.Topics == nil {
+		s.C.Topics = make(map[string]piece.Value)
+	}
+	s.C.Topics[key] = piece.Value{Text: value, Source: l.Source()}
+}
+
+// about is what a question is about, if that was said near a line.
+func (s *sink) about(key string, l piece.Line) (piece.Value, bool) {
+	x, ok := s.C.Topics[key]
+	return x, ok && x.File == l.File && l.Number-x.From <= questionSpan
+}
