@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"os/exec"
@@ -14,12 +15,15 @@ import (
 // SSH is what the ssh connections of one run share. The zero SSH is ready to
 // use, and safe for many goroutines; Close ends what is left of them.
 type SSH struct {
-	// Program is the linerate that hosts of our own system are given; "" is
-	// this program.
+	// Program is the linerate that hosts of our own system are given; "" is an
+	// agent of Binaries or Agents, or this program.
 	Program string
-	// Binaries is a directory with linerate-linux-arm64 and so on, for hosts of
-	// other systems; "" is none.
+	// Binaries is a directory with linerate-agent-linux-arm64.gz and so on, or with
+	// linerate-linux-arm64, for hosts of other systems; "" is none.
 	Binaries string
+	// Agents is the agent that this program carries for a system, as Go names it
+	// ("linux/arm64") and as gzip packs it; nil where it carries none.
+	Agents func(system string) []byte
 	// Dir is where the directory for control sockets is made; "" is the system's
 	// for temporary files.
 	Dir string
@@ -29,6 +33,38 @@ type SSH struct {
 	mu      sync.Mutex
 	own     string     // holds the sockets; "" until the first connection
 	masters [][]string // arguments that name each
+	kept    map[copied]string
+}
+
+// copied is a program on a host, as somebody who may run it there.
+type copied struct {
+	to  sshReach
+	sum string
+}
+
+// keptAt is the directory that a program was last put in there, for whoever is there
+// still; "-" for none.
+func (s *SSH) keptAt(to sshReach, sum string) string {
+	if s == nil {
+		return "-"
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return cmp.Or(s.kept[copied{to, sum}], "-")
+}
+
+// keep notes where a program was put; "" is where it was before. The far shell reads
+// the directory as one word.
+func (s *SSH) keep(to sshReach, sum, dir string) {
+	if s == nil || !strings.HasPrefix(dir, "/") || strings.ContainsAny(dir, " \t\\") {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.kept == nil {
+		s.kept = make(map[copied]string)
+	}
+	s.kept[copied{to, sum}] = dir
 }
 
 // limits are those of each connection; a nil SSH has the usual ones.
