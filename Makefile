@@ -175,7 +175,7 @@ vuln: ## known weaknesses in what it is built from; takes the network
 reference: ## docs/reference, from the code; a test compares the two
 	@go run ./cmd/manual reference docs/reference
 
-release: ## what is handed out, in dist/: programs, archives, .deb and .rpm, checksums
+release: ## what is handed out, in dist/: programs, archives, packages, images, lists of parts, checksums
 	@deploy/package/release
 
 release-check: release ## a release made twice and compared

@@ -1,7 +1,6 @@
 package fleet
 
 import (
-	"cmp"
 	"context"
 	"os"
 	"os/exec"
@@ -33,38 +32,7 @@ type SSH struct {
 	mu      sync.Mutex
 	own     string     // holds the sockets; "" until the first connection
 	masters [][]string // arguments that name each
-	kept    map[copied]string
-}
-
-// copied is a program on a host, as somebody who may run it there.
-type copied struct {
-	to  sshReach
-	sum string
-}
-
-// keptAt is the directory that a program was last put in there, for whoever is there
-// still; "-" for none.
-func (s *SSH) keptAt(to sshReach, sum string) string {
-	if s == nil {
-		return "-"
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return cmp.Or(s.kept[copied{to, sum}], "-")
-}
-
-// keep notes where a program was put; "" is where it was before. The far shell reads
-// the directory as one word.
-func (s *SSH) keep(to sshReach, sum, dir string) {
-	if s == nil || !strings.HasPrefix(dir, "/") || strings.ContainsAny(dir, " \t\\") {
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.kept == nil {
-		s.kept = make(map[copied]string)
-	}
-	s.kept[copied{to, sum}] = dir
+	copies  copies
 }
 
 // limits are those of each connection; a nil SSH has the usual ones.
@@ -148,6 +116,7 @@ func (s *SSH) Close() error {
 	if s == nil {
 		return nil
 	}
+	s.copies.drop()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.own == "" {

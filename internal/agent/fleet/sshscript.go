@@ -11,11 +11,13 @@ package fleet
 //	run                        the installed program
 //	old                        the same, of another version
 //	copy KIBIBYTES BYTES SUM PACK DIR
+//	keep - - SUM - DIR
 //
 // The last is the program that follows, BYTES of it, from a private directory. PACK is
 // how it is packed, gzip or plain; gzip only where the host said that it has that. DIR
 // is a directory that an earlier agent of this run put the same program in, "-" for
-// none: while that agent is there the program is, and nothing is sent.
+// none: while that agent is there the program is, and nothing is sent. keep is copy
+// where the program is there, and nothing where it is not.
 //
 // The directory is one that only its owner can look into, on a file system with
 // room that executes programs. What was copied is checked before it is run. When
@@ -29,10 +31,10 @@ const farScript = `b=$1; LC_ALL=C; export LC_ALL; umask 077; PATH=$PATH:/usr/loc
 	`p=$(command -v linerate 2>/dev/null); if [ -f "$p" ] && [ -x "$p" ]; then say program "$p"; say sum $(sum "$p"); say version $("$p" --version 2>/dev/null </dev/null); fi; ` +
 	`if command -v gzip >/dev/null 2>&1; then say unpacks gzip; fi; say end; ` +
 	`read what room bytes want pack t || exit 0; ` +
-	`case $what in run) become "$p" agent --stdio --silence 60s; exit;; old) become "$p" agent --stdio; exit;; copy) ;; *) exit 0;; esac; ` +
+	`case $what in run) become "$p" agent --stdio --silence 60s; exit;; old) become "$p" agent --stdio; exit;; copy|keep) ;; *) exit 0;; esac; ` +
 	`run() { say ready; become "$t/linerate" agent --stdio --silence 60s --remove-self agent.$$; }; ` +
 	`gone() { rm -f "$t/user.agent.$$" "$t/user.agent.$$.start"; ls "$t"/user.* >/dev/null 2>&1 || rm -rf "$t"; }; trap : HUP INT TERM PIPE; ` +
-	`if [ -f "$t/linerate" ] && touch "$t/user.agent.$$.start" 2>/dev/null && [ "$(sum "$t/linerate")" = "$want" ]; then run; r=$?; gone; exit $r; fi; ` +
+	`if [ -f "$t/linerate" ] && touch "$t/user.agent.$$.start" 2>/dev/null && [ "$(sum "$t/linerate")" = "$want" ]; then run; r=$?; gone; exit $r; fi; [ "$what" = copy ] || exit 0; ` +
 	`t=; for d in /tmp "$XDG_RUNTIME_DIR" /var/tmp; do [ -d "$d" ] || continue; ` +
 	`a=$(df -Pk "$d" 2>/dev/null | tail -n 1 | tr -s " " | cut -d " " -f 4); if [ "$a" -lt "$room" ] 2>/dev/null; then say full "$d"; continue; fi; ` +
 	`t=$(mktemp -d "$d/linerate.XXXXXXXXXX" 2>/dev/null) || { t=; say denied "$d"; continue; }; ` +

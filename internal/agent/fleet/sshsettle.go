@@ -136,7 +136,10 @@ func (p *sshProcess) copy(to sshReach, ours program, packed bool, s *SSH) error 
 				return err
 			} // else the far side says why, or its silence does
 		case "ready":
-			s.keep(to, ours.sum, at)
+			if at != "" {
+				p.copied = ours.sum
+				s.keep(to, ours.sum, at)
+			}
 			return nil
 		case "bad":
 			if len(full) > 0 {

@@ -28,7 +28,7 @@ func Answer(ctx context.Context, cfg agent.Config, as string, in io.Reader, out 
 			return err
 		}
 		defer own.Leave(as)
-		own.Leave(as + ".start") // of the shell, which held it until now
+		own.Leave(as + ".start") // of the shell, which kept the directory until now
 		cfg.StartGuard = func(ctx context.Context, c apply.Config, id string) error {
 			if err := own.Use("guard." + id); err != nil {
 				return err
