@@ -142,5 +142,8 @@ func (i image) files(program, license []byte) ([]byte, error) {
 			return nil, err
 		}
 	}
-	return out.Bytes(), w.Close()
+	if err := w.Close(); err != nil { // which writes the tar's end
+		return nil, err
+	}
+	return out.Bytes(), nil
 }
