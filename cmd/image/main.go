@@ -45,7 +45,7 @@ type image struct {
 func run(args []string) error {
 	end := slices.Index(args, "--")
 	if end < 5 || end == len(args)-1 {
-		return errors.New("want DIRECTORY NAME VERSION SECONDS ARCHITECTURE=PROGRAM... -- COMMAND...")
+		return errors.New("want DIRECTORY NAME VERSION SECONDS ARCHITECTURE=PROGRAM... -- COMMAND [ARGUMENT]")
 	}
 	seconds, err := strconv.ParseInt(args[3], 10, 64)
 	if err != nil {
