@@ -39,8 +39,9 @@ LONG := $$(grep -rlE 'testing\.Short\(|rapid\.Check\(|make deps' --include='*_te
 help: ## this list
 	@sed -nE 's/^([a-z-]+):[^#]*## (.*)/\1|\2/p' Makefile .ci/deps.mk docs/proofs/proofs.mk | while IFS='|' read -r name means; do printf '%-18s %s\n' "$$name" "$$means"; done
 
-build: ## the program, ./linerate: one static file
-	@go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o linerate ./cmd/linerate
+build: ## the program, ./linerate: one static file, with the agents that it copies to hosts
+	@deploy/package/agents "$(VERSION)"
+	@go build -trimpath -tags carry -ldflags "-s -w -X main.version=$(VERSION)" -o linerate ./cmd/linerate
 
 PAGE ?= build
 page: ## linerate.html, a page that explains, steers and predicts in a browser; in build/
@@ -174,7 +175,7 @@ vuln: ## known weaknesses in what it is built from; takes the network
 reference: ## docs/reference, from the code; a test compares the two
 	@go run ./cmd/manual reference docs/reference
 
-release: ## what is handed out, in dist/: programs, archives, .deb and .rpm, checksums
+release: ## what is handed out, in dist/: programs, archives, packages, images, lists of parts, checksums
 	@deploy/package/release
 
 release-check: release ## a release made twice and compared
@@ -187,6 +188,6 @@ bench: ## the engine beside iperf3, iperf2 and nuttcp: the table in docs/benchma
 	status=$$?; grep -E '^ +[a-z_]+_test\.go|^(---|ok|FAIL)' $(LOG); exit $$status
 
 clean:
-	@rm -rf linerate build $(LOG) .lab.tests
+	@rm -rf linerate build cmd/linerate/agents $(LOG) .lab.tests
 
 include .ci/deps.mk docs/proofs/proofs.mk

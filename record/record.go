@@ -6,7 +6,6 @@ package record
 import (
 	"time"
 
-	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/unit"
@@ -79,9 +78,9 @@ func (r Record) Interrupted() bool {
 
 // Fabric is the declared fabric's text and the paths measured.
 type Fabric struct {
-	File  string        `json:"file,omitempty"`
-	Text  string        `json:"text,omitempty"`
-	Paths []fabric.Path `json:"paths,omitempty"`
+	File  string      `json:"file,omitempty"`
+	Text  string      `json:"text,omitempty"`
+	Paths []flow.Path `json:"paths,omitempty"`
 }
 
 // Environment is where the run happened.

@@ -19,26 +19,27 @@ import (
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/render/format"
 )
 
 // Format is a configuration system whose files are written.
-type Format string
+type Format = format.Name
 
 // The formats by the names that the command line takes.
 const (
-	FormatNetplan  Format = "netplan"
-	FormatIfcfg    Format = "ifcfg"
-	FormatNetworkd Format = "networkd"
-	FormatKeyfile  Format = "nmkeyfile"
-	FormatIfupdown Format = "ifupdown"
-	FormatNmstate  Format = "nmstate"
-	FormatIproute2 Format = "iproute2"
-	FormatFreeBSD  Format = "freebsd"
-	FormatTrueNAS  Format = "truenas"
-	FormatAIX      Format = "aix"
-	FormatSysctl   Format = "sysctl"
-	FormatTeamd    Format = "teamd"
-	FormatTalos    Format = "talos"
+	FormatNetplan  = format.Netplan
+	FormatIfcfg    = format.Ifcfg
+	FormatNetworkd = format.Networkd
+	FormatKeyfile  = format.Keyfile
+	FormatIfupdown = format.Ifupdown
+	FormatNmstate  = format.Nmstate
+	FormatIproute2 = format.Iproute2
+	FormatFreeBSD  = format.FreeBSD
+	FormatTrueNAS  = format.TrueNAS
+	FormatAIX      = format.AIX
+	FormatSysctl   = format.Sysctl
+	FormatTeamd    = format.Teamd
+	FormatTalos    = format.Talos
 )
 
 // ErrFormat is the error for a format that is not in the table.

@@ -17,5 +17,7 @@ func main() {
 	if guest.IsInit() {
 		guest.Init()
 	}
-	os.Exit(root.Run(console.System(version), os.Args[1:]))
+	con := console.System(version)
+	con.Agents = agent
+	os.Exit(root.Run(con, os.Args[1:]))
 }

@@ -60,7 +60,23 @@ func pages(root *cobra.Command, version string, date time.Time, dir string) erro
 		return err
 	}
 	disableDate(root)
-	return doc.GenManTree(root, &doc.GenManHeader{Section: "1", Source: "linerate " + version, Manual: "linerate", Date: &date}, dir)
+	if err := doc.GenManTree(root, &doc.GenManHeader{Section: "1", Source: "linerate " + version, Manual: "linerate", Date: &date}, dir); err != nil {
+		return err
+	}
+	made, err := filepath.Glob(filepath.Join(dir, "*.1"))
+	if err != nil {
+		return err
+	}
+	for _, page := range made {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(page, []byte(clean(string(text), date)), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // disableDate leaves out the line with the day on which a page was made.

@@ -79,6 +79,9 @@ prove-field: deps ## faults and odd networks that no other proof draws: what is 
 prove-fleetssh: deps deps-ssh ## eight hosts over ssh and over NATS, and hosts that fail, as root: seven minutes
 	@$(PROVE) fleetssh 1 $(LABTEST)/overssh 'Test[^A].*'
 
+prove-slowlink: deps-ssh ## how soon hosts answer over links of 20 and 100 Mbit/s, as root: five minutes
+	@$(PROVE) slowlink 3 $(LABTEST)/overssh TestFirstAnswer
+
 prove-ansible: deps-ssh deps-ansible ## hosts enrolled by the role of deploy/ansible, with systemd and without, as root: six minutes
 	@$(PROVE) ansible 1 $(LABTEST)/overssh 'TestAnsible.*'
 

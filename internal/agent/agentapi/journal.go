@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/plan"
-	"github.com/linerate/linerate/render"
+	"github.com/linerate/linerate/render/format"
 )
 
 // JournalReply lists them, oldest first.
@@ -88,7 +88,7 @@ type JournalStep struct {
 // ConfigFilesRequest asks for the configuration files of one system, which the
 // host names by itself: no path travels this way.
 type ConfigFilesRequest struct {
-	Format render.Format `json:"format"`
+	Format format.Name `json:"format"`
 }
 
 // ConfigFilesReply is the files' text by absolute path. They may hold secrets

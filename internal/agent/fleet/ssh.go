@@ -95,12 +95,25 @@ func newSSH(ctx context.Context, reach string, cfg Config) (Transport, error) {
 		become = string(to.become)
 	}
 	args = append(append(args, to.arguments()...), "exec sh -c '"+farScript+"' linerate "+become)
-	p, err := startSSH(args, cfg.SSH.limits())
+	p, s, err := agentBy(ctx, args, to, cfg.SSH, func(p *sshProcess) error { return p.settle(to, cfg) })
 	if err != nil {
 		return nil, err
 	}
+	var via Transport = s
+	if p.copied != "" && !cfg.Fresh {
+		via = copier{s, cfg.SSH.hold(args, to, p.copied)}
+	}
+	return managed{via, p.managedAt}, nil
+}
+
+// agentBy starts ssh and comes to an agent at its other end by settle.
+func agentBy(ctx context.Context, args []string, to sshReach, shared *SSH, settle func(*sshProcess) error) (*sshProcess, *stream, error) {
+	p, err := startSSH(args, shared.limits())
+	if err != nil {
+		return nil, nil, err
+	}
 	ended := context.AfterFunc(ctx, p.kill)
-	err = p.settle(to, cfg)
+	err = settle(p)
 	ended()
 	if err != nil {
 		p.kill()
@@ -108,11 +121,11 @@ func newSSH(ctx context.Context, reach string, cfg Config) (Transport, error) {
 		if ctx.Err() != nil {
 			err = ctx.Err()
 		}
-		return nil, err
+		return nil, nil, err
 	}
 	s := newStream(p.out, p.in, p.end, func() error { return to.refused(p.lastWords()) })
-	go s.beat(cfg.SSH.limits().answer)
-	return managed{s, p.managedAt}, nil
+	go s.beat(shared.limits().answer)
+	return p, s, nil
 }
 
 // sshProcess is a running ssh. It is waited for once.
@@ -128,6 +141,8 @@ type sshProcess struct {
 	err    error
 	// managedAt is the far host's own address of this connection; "" not said.
 	managedAt string
+	// copied is the sum of the program that was copied over it; "" none was.
+	copied string
 }
 
 func startSSH(args []string, most sshLimits) (*sshProcess, error) {

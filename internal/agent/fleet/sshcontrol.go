@@ -14,12 +14,15 @@ import (
 // SSH is what the ssh connections of one run share. The zero SSH is ready to
 // use, and safe for many goroutines; Close ends what is left of them.
 type SSH struct {
-	// Program is the linerate that hosts of our own system are given; "" is
-	// this program.
+	// Program is the linerate that hosts of our own system are given; "" is an
+	// agent of Binaries or Agents, or this program.
 	Program string
-	// Binaries is a directory with linerate-linux-arm64 and so on, for hosts of
-	// other systems; "" is none.
+	// Binaries is a directory with linerate-agent-linux-arm64.gz and so on, or with
+	// linerate-linux-arm64, for hosts of other systems; "" is none.
 	Binaries string
+	// Agents is the agent that this program carries for a system, as Go names it
+	// ("linux/arm64") and as gzip packs it; nil where it carries none.
+	Agents func(system string) []byte
 	// Dir is where the directory for control sockets is made; "" is the system's
 	// for temporary files.
 	Dir string
@@ -29,6 +32,7 @@ type SSH struct {
 	mu      sync.Mutex
 	own     string     // holds the sockets; "" until the first connection
 	masters [][]string // arguments that name each
+	copies  copies
 }
 
 // limits are those of each connection; a nil SSH has the usual ones.
@@ -112,6 +116,7 @@ func (s *SSH) Close() error {
 	if s == nil {
 		return nil
 	}
+	s.copies.drop()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.own == "" {

@@ -117,7 +117,6 @@ func TestProgramForAnotherSystem(t *testing.T) {
 	if err != nil || got.size != 3 || got.sum != "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad" {
 		t.Errorf("%+v, %v", got, err)
 	}
-	got.file.Close()
 }
 
 func TestSSHWords(t *testing.T) {

@@ -1,14 +1,10 @@
 package fleet
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 )
@@ -20,31 +16,32 @@ type far struct {
 	program         string // the linerate on its path; "" is none
 	sum, version    string // of that program
 	connection      string // SSH_CONNECTION
+	unpacks         string // how a program may be packed; "" is not at all
 }
 
 // settle comes to an agent at the other end: the linerate that is there when it
-// is this one, else a copy.
+// is this one, else a copy of the agent.
 func (p *sshProcess) settle(to sshReach, cfg Config) error {
 	there, err := p.greeting(to)
 	if err != nil {
 		return err
 	}
 	p.managedAt = serverOf(there.connection)
+	if there.program != "" && (sameRelease(there.version, cfg.Version) || cfg.SSH.installed(there)) {
+		return p.say(to, "run")
+	}
 	ours, err := cfg.SSH.program(there)
-	if err != nil && there.program == "" {
+	switch {
+	case err == nil:
+		return p.copy(to, ours, there.unpacks == packing, cfg.SSH)
+	case there.program == "":
 		return err
 	}
-	word := "run"
-	switch {
-	case err != nil:
-		word = "old" // its protocol is looked at by Hello
-	case there.sum != ours.sum && !sameRelease(there.version, cfg.Version):
-		return p.copy(to, ours)
-	default:
-		ours.file.Close()
-	}
-	_, err = fmt.Fprintln(p.in, word)
-	if err != nil {
+	return p.say(to, "old") // its protocol is looked at by Hello
+}
+
+func (p *sshProcess) say(to sshReach, word string) error {
+	if _, err := fmt.Fprintln(p.in, word); err != nil {
 		return p.gone(to)
 	}
 	return nil
@@ -78,6 +75,8 @@ func (p *sshProcess) greeting(to sshReach) (far, error) {
 			f.sum = value
 		case "version":
 			f.version = value
+		case "unpacks":
+			f.unpacks = value
 		case "end":
 			return f, nil
 		}
@@ -102,14 +101,20 @@ func (p *sshProcess) gone(to sshReach) error {
 	return fmt.Errorf("%w: ssh ended without a word (is there a shell for this user?)", ErrUnreachable)
 }
 
-// copy sends the program and waits until the far side has it whole.
-func (p *sshProcess) copy(to sshReach, ours program) error {
-	defer ours.file.Close()
+// copy sends the program and waits until the far side has it whole. Where an earlier
+// agent of the run still has it there, nothing is sent.
+func (p *sshProcess) copy(to sshReach, ours program, packed bool, s *SSH) error {
 	const spare = 1 << 20 // what the agent writes beside
-	if _, err := fmt.Fprintln(p.in, "copy", (ours.size+spare)>>10, ours.size, ours.sum); err != nil {
-		return p.gone(to)
+	body, size, pack := ours.plain(), ours.size, "plain"
+	if packed && ours.packed != nil {
+		body, size, pack = io.NopCloser(bytes.NewReader(ours.packed)), int64(len(ours.packed)), packing
+	}
+	defer body.Close()
+	if err := p.say(to, fmt.Sprint("copy ", (ours.size+spare)>>10, " ", size, " ", ours.sum, " ", pack, " ", s.keptAt(to, ours.sum))); err != nil {
+		return err
 	}
 	var full, noexec, denied []string
+	at := ""
 	for {
 		key, value, err := p.line(to)
 		switch {
@@ -126,10 +131,15 @@ func (p *sshProcess) copy(to sshReach, ours program) error {
 		case "denied":
 			denied = append(denied, value)
 		case "send":
-			if err := p.send(ours.file, ours.size); errors.Is(err, ErrCopy) {
+			at = value
+			if err := p.send(body, size); errors.Is(err, ErrCopy) {
 				return err
 			} // else the far side says why, or its silence does
 		case "ready":
+			if at != "" {
+				p.copied = ours.sum
+				s.keep(to, ours.sum, at)
+			}
 			return nil
 		case "bad":
 			if len(full) > 0 {
@@ -156,83 +166,4 @@ func noPlace(full, noexec, denied []string, size int64) error {
 		}
 	}
 	return fmt.Errorf("%w: %s", ErrCopy, strings.Join(why, "; "))
-}
-
-// program is a linerate to send.
-type program struct {
-	file *os.File
-	size int64
-	sum  string // sha256, as sha256sum prints it
-}
-
-// program opens the linerate for a host: this very program, or one from the
-// directory of those for other systems. It is the caller's to close.
-func (s *SSH) program(f far) (program, error) {
-	system := goSystem(f.system, f.machine)
-	path, dir := "", ""
-	if s != nil {
-		path, dir = s.Program, s.Binaries
-	}
-	switch own := runtime.GOOS + "/" + runtime.GOARCH; {
-	case system == own && path != "":
-	case system == own:
-		path = ownProgram()
-	default:
-		name := "linerate-" + strings.ReplaceAll(system, "/", "-")
-		if path = filepath.Join(dir, name); dir == "" {
-			return program{}, fmt.Errorf("%w: it runs %s on %s, and this linerate is for %s", ErrNoProgram, f.system, f.machine, own)
-		}
-		if _, err := os.Stat(path); err != nil {
-			return program{}, fmt.Errorf("%w: it runs %s on %s, and %s has no %s", ErrNoProgram, f.system, f.machine, dir, name)
-		}
-	}
-	return openProgram(path)
-}
-
-func openProgram(path string) (program, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return program{}, fmt.Errorf("open the linerate to copy: %w", err)
-	}
-	sum := sha256.New()
-	size, err := io.Copy(sum, file)
-	if err == nil {
-		_, err = file.Seek(0, io.SeekStart)
-	}
-	if err != nil {
-		file.Close()
-		return program{}, fmt.Errorf("read the linerate to copy: %w", err)
-	}
-	return program{file, size, hex.EncodeToString(sum.Sum(nil))}, nil
-}
-
-// ownProgram is the running program, also when its file has been replaced.
-func ownProgram() string {
-	const self = "/proc/self/exe"
-	if _, err := os.Stat(self); err == nil {
-		return self
-	}
-	path, err := os.Executable()
-	if err != nil {
-		return os.Args[0]
-	}
-	return path
-}
-
-// goSystem is what uname prints as Go names it: "Linux", "x86_64" is
-// linux/amd64. A machine that is not in the table keeps its name.
-func goSystem(system, machine string) string {
-	system = strings.ToLower(system)
-	if system == "aix" {
-		return "aix/ppc64" // its machine is a serial number
-	}
-	switch arch := map[string]string{
-		"x86_64": "amd64", "aarch64": "arm64", "i386": "386", "i486": "386", "i586": "386", "i686": "386",
-		"armv6l": "arm", "armv7l": "arm", "powerpc64": "ppc64", "powerpc64le": "ppc64le",
-	}[machine]; arch {
-	case "":
-		return system + "/" + machine
-	default:
-		return system + "/" + arch
-	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/agent/nats/link"
 	"github.com/linerate/linerate/internal/agent/nats/natsagent"
+	"github.com/linerate/linerate/internal/agent/pipe"
 	"github.com/linerate/linerate/internal/cmd/console"
 	"github.com/linerate/linerate/internal/host/apply"
 	"github.com/linerate/linerate/internal/kernel/netns"
@@ -25,9 +26,9 @@ import (
 
 // opts are one host that answers.
 type opts struct {
-	stdio, remove                              bool
-	silence                                    time.Duration
-	journal, name, most, audit, space, metrics string
+	stdio                                              bool
+	silence                                            time.Duration
+	journal, name, most, audit, space, metrics, remove string
 }
 
 // New answers controllers, over NATS or, started by ssh, over a pipe.
@@ -51,14 +52,14 @@ Without root the host is measured, with less; what is lost is said at the start.
 				cfg.Namespace = netns.Named(flags.space)
 			}
 			if flags.stdio {
-				return onPipe(cmd.Context(), con, flags, cfg)
+				return pipe.Answer(cmd.Context(), cfg, flags.remove, con.Stdin, console.Bare(con.Stdout))
 			}
 			return onBus(cmd.Context(), con, flags, cfg)
 		},
 	}
 	c.Flags().BoolVar(&flags.stdio, "stdio", false, "speak on standard input and output instead; ssh starts it so")
 	c.Flags().DurationVar(&flags.silence, "silence", 0, "with --stdio: end when the controller is not heard for so long")
-	c.Flags().BoolVar(&flags.remove, "remove-self", false, "with --stdio: remove the private directory that this program was\ncopied into, with the last that uses it")
+	c.Flags().StringVar(&flags.remove, "remove-self", "", "with --stdio: this agent's name among those that use the private\ndirectory that the program was copied into, which goes with the last")
 	c.Flags().StringVar(&flags.journal, "journal", "", "journal directory (default "+apply.DefaultDir+")")
 	c.Flags().StringVar(&flags.name, "name", "", "this host's name on NATS (default: that of the credentials)")
 	c.Flags().StringVar(&flags.most, "most", string(agentapi.RoleChange), "the most that is served: watch, measure or change")
@@ -66,29 +67,6 @@ Without root the host is measured, with less; what is lost is said at the start.
 	c.Flags().StringVar(&flags.space, "netns", "", "answer for this network namespace")
 	c.Flags().StringVar(&flags.metrics, "metrics", "", "address and port where Prometheus reads how this agent and its\nbonds are, such as 127.0.0.1:9117 (default: nowhere)")
 	return c
-}
-
-// onPipe answers a controller on standard input and output. A program that was
-// copied here for it goes with the last that uses it: the agent, or a guard of a
-// change that waits.
-func onPipe(ctx context.Context, con *console.Console, flags opts, cfg agent.Config) error {
-	if own := apply.OwnTransient(); flags.remove && own != "" {
-		if err := own.Use("agent"); err != nil {
-			return err
-		}
-		defer own.Leave("agent")
-		cfg.StartGuard = func(ctx context.Context, c apply.Config, id string) error {
-			if err := own.Use("guard." + id); err != nil {
-				return err
-			}
-			err := apply.StartGuard(ctx, c, id)
-			if err != nil {
-				own.Leave("guard." + id)
-			}
-			return err
-		}
-	}
-	return agent.New(cfg).Serve(ctx, con.Stdin, console.Bare(con.Stdout))
 }
 
 // onBus runs the agent on NATS until ctx ends.

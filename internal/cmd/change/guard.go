@@ -1,51 +1,28 @@
 package change
 
 import (
-	"errors"
-	"fmt"
-	"os/signal"
-	"syscall"
-
 	"github.com/spf13/cobra"
 
+	"github.com/linerate/linerate/internal/agent/pipe"
 	"github.com/linerate/linerate/internal/cmd/console"
-	"github.com/linerate/linerate/internal/host/apply"
-	"github.com/linerate/linerate/internal/kernel/act"
-	"github.com/linerate/linerate/internal/kernel/netns"
 )
 
 // NewGuard is the dead man that every change starts before its first step:
 // apply.StartGuard runs it, as a unit of systemd or in a session of its own. It
 // is not for people.
 func NewGuard(con *console.Console) *cobra.Command {
-	var dir, id, space string
-	var detach bool
+	var guard pipe.Guard
 	c := &cobra.Command{
 		Use: "guard", Hidden: true, Args: console.NoArgs, Short: "roll a change back unless it is confirmed in time",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if detach {
-				args := []string{"guard", "--dir", dir, "--id", id}
-				if space != "" {
-					args = append(args, "--netns", space)
-				}
-				pid, err := apply.Detach(args)
-				if err == nil {
-					_, err = fmt.Fprintln(con.Stdout, pid)
-				}
-				return err
-			}
-			// It must outlive the terminal and the program that started it;
-			// asked to end, it takes the change back at once.
-			signal.Ignore(syscall.SIGHUP, syscall.SIGINT, syscall.SIGPIPE)
-			cfg := apply.Config{Kernel: act.Kernel{}, Dir: dir, Namespace: space, Log: con.Logger()}
-			defer apply.OwnTransient().Leave("guard." + id)
-			return netns.Named(space).Do(func() error { return apply.Guard(cmd.Context(), cfg, id) })
+			guard.Log = con.Logger()
+			return guard.Run(cmd.Context(), con.Stdout)
 		},
 	}
-	c.Flags().StringVar(&dir, "dir", "", "journal directory")
-	c.Flags().StringVar(&id, "id", "", "journal entry")
-	c.Flags().StringVar(&space, "netns", "", "network namespace")
-	c.Flags().BoolVar(&detach, "detach", false, "start it in a session of its own, say its process id and end")
+	c.Flags().StringVar(&guard.Dir, "dir", "", "journal directory")
+	c.Flags().StringVar(&guard.ID, "id", "", "journal entry")
+	c.Flags().StringVar(&guard.Namespace, "netns", "", "network namespace")
+	c.Flags().BoolVar(&guard.Detach, "detach", false, "start it in a session of its own, say its process id and end")
 	return c
 }
 
@@ -60,18 +37,7 @@ func NewRecover(con *console.Console) *cobra.Command {
 			if !boot {
 				return console.BadUsage("recover: want --boot", "the boot unit runs it; commands that change a host recover by themselves")
 			}
-			a, err := apply.New(apply.Config{Kernel: act.Kernel{}, Dir: dir, Log: con.Logger()})
-			if err != nil {
-				return err
-			}
-			out, err := a.RecoverBoot(cmd.Context())
-			for _, r := range out.Results {
-				fmt.Fprintf(con.Stdout, "change %s: %s\n", r.ID, r.State)
-			}
-			for _, p := range out.Problems {
-				err = errors.Join(err, p)
-			}
-			return err
+			return pipe.Recover(cmd.Context(), dir, con.Logger(), con.Stdout)
 		},
 	}
 	c.Flags().StringVar(&dir, "dir", "", "journal directory")

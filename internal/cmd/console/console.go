@@ -38,6 +38,9 @@ type Console struct {
 	// connections of a run share.
 	Become string
 	SSH    *fleet.SSH
+	// Agents is the agent that the program carries for a system, as fleet.SSH has
+	// it; nil carries none.
+	Agents func(system string) []byte
 	NATS   NATSFlags
 	Bus    *link.Dialer // to NATS, when a host is reached by it
 }

@@ -104,9 +104,9 @@ Start with:  linerate demo`,
 	flags.BoolVarP(&con.Quiet, "quiet", "q", false, "no progress")
 	flags.BoolVar(&con.Plain, "plain", con.Env("NO_COLOR") != "", "on a terminal too: no live view, one line for each thing that is over\n(as with NO_COLOR)")
 	flags.BoolVarP(&con.Verbose, "verbose", "v", false, "log what is done, on standard error")
-	con.SSH = &fleet.SSH{}
+	con.SSH = &fleet.SSH{Agents: con.Agents}
 	flags.StringVar(&con.Become, "become", "", "sudo: run linerate by sudo on hosts named as ssh://USER@HOST")
-	flags.StringVar(&con.SSH.Binaries, "binaries", con.Env("LINERATE_BINARIES"), "directory with linerate-linux-arm64 and so on, for hosts of other\nsystems (LINERATE_BINARIES)")
+	flags.StringVar(&con.SSH.Binaries, "binaries", con.Env("LINERATE_BINARIES"), "directory with linerate-agent-linux-arm64.gz and so on, or with\nlinerate-linux-arm64, for hosts of other systems (LINERATE_BINARIES)")
 	con.NATS.Add(root)
 	con.Bus = link.NewDialer(con.BusConfig)
 	root.AddCommand(commands(con)...)

@@ -11,25 +11,25 @@ import (
 	"io/fs"
 	"path"
 
-	"github.com/linerate/linerate/render"
+	"github.com/linerate/linerate/render/format"
 )
 
 // patterns is the one table of where each format's files are, relative to /,
 // as patterns of path.Match (netplan(5), systemd.network(5),
 // nm-settings-keyfile(5), the initscripts' sysconfig.txt, sysctl.d(5)).
-var patterns = map[render.Format][]string{
-	render.FormatNetplan: {"etc/netplan/*.yaml", "run/netplan/*.yaml", "usr/lib/netplan/*.yaml", "lib/netplan/*.yaml",
+var patterns = map[format.Name][]string{
+	format.Netplan: {"etc/netplan/*.yaml", "run/netplan/*.yaml", "usr/lib/netplan/*.yaml", "lib/netplan/*.yaml",
 		"etc/systemd/network/*.d/90-linerate.conf", "etc/systemd/network/*.link"},
-	render.FormatNetworkd: {"etc/systemd/network/*.network", "etc/systemd/network/*.netdev", "etc/systemd/network/*.link", "etc/systemd/network/*.d/*.conf"},
-	render.FormatKeyfile: {"etc/NetworkManager/system-connections/*.nmconnection",
+	format.Networkd: {"etc/systemd/network/*.network", "etc/systemd/network/*.netdev", "etc/systemd/network/*.link", "etc/systemd/network/*.d/*.conf"},
+	format.Keyfile: {"etc/NetworkManager/system-connections/*.nmconnection",
 		"etc/NetworkManager/conf.d/*.conf", "etc/NetworkManager/NetworkManager.conf"},
-	render.FormatIfcfg: {"etc/sysconfig/network-scripts/ifcfg-*", "etc/sysconfig/network-scripts/route-*", "etc/sysconfig/network-scripts/route6-*",
+	format.Ifcfg: {"etc/sysconfig/network-scripts/ifcfg-*", "etc/sysconfig/network-scripts/route-*", "etc/sysconfig/network-scripts/route6-*",
 		"etc/sysconfig/network-scripts/rule-*", "etc/sysconfig/network-scripts/rule6-*",
 		"etc/sysconfig/network/ifcfg-*", "etc/sysconfig/network/ifroute-*"},
-	render.FormatIfupdown: {"etc/network/interfaces", "etc/network/interfaces.new", "etc/network/interfaces.d/*"},
-	render.FormatTeamd:    {"etc/teamd/*.conf"},
-	render.FormatFreeBSD:  {"etc/rc.conf", "etc/sysctl.conf", "boot/loader.conf"},
-	render.FormatSysctl:   {"etc/sysctl.conf", "etc/sysctl.d/*.conf", "usr/lib/sysctl.d/*.conf", "run/sysctl.d/*.conf"},
+	format.Ifupdown: {"etc/network/interfaces", "etc/network/interfaces.new", "etc/network/interfaces.d/*"},
+	format.Teamd:    {"etc/teamd/*.conf"},
+	format.FreeBSD:  {"etc/rc.conf", "etc/sysctl.conf", "boot/loader.conf"},
+	format.Sysctl:   {"etc/sysctl.conf", "etc/sysctl.d/*.conf", "usr/lib/sysctl.d/*.conf", "run/sysctl.d/*.conf"},
 }
 
 // Bounds of what is read: a configuration beyond them is somebody's mistake.
@@ -45,10 +45,10 @@ var ErrTooLarge = errors.New("more configuration than is read")
 // absolute path. No file is an empty map; a format without files of its own,
 // such as "iproute2", is errors.ErrUnsupported; ones that may not be read are
 // fs.ErrPermission.
-func Read(tree fs.FS, format render.Format) (map[string]string, error) {
-	globs, known := patterns[format]
+func Read(tree fs.FS, of format.Name) (map[string]string, error) {
+	globs, known := patterns[of]
 	if !known {
-		return nil, fmt.Errorf("read files of %q: %w", format, errors.ErrUnsupported)
+		return nil, fmt.Errorf("read files of %q: %w", of, errors.ErrUnsupported)
 	}
 	files := map[string]string{}
 	left := int64(mostBytes)

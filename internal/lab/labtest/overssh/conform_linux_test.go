@@ -22,7 +22,7 @@ func TestConformance(t *testing.T) {
 			if name == "root" {
 				long(t)
 			}
-			shared := &fleet.SSH{Program: program}
+			shared := &fleet.SSH{Program: agent}
 			conform.Run(t, conform.Transport{
 				Prepare: func(t testing.TB, ends [2]conform.End) {
 					r := &rack{t: t, desk: floor.Space{NS: ends[0].NS}}

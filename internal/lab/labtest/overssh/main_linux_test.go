@@ -5,11 +5,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"testing"
 )
 
-// program is the linerate under test, and dir what all tests share.
-var program, dir string
+// program is the linerate under test, bare the same without the agents that it
+// carries, agent what it gives hosts of this machine's kind, and dir what all tests
+// share.
+var program, bare, agent, dir string
 
 // The running kernel, where sshd and sudo can be: they are the machine's own.
 func TestMain(m *testing.M) { os.Exit(run(m)) }
@@ -22,7 +25,7 @@ func run(m *testing.M) int {
 	var err error
 	if dir, err = os.MkdirTemp("", "overssh"); err == nil {
 		defer os.RemoveAll(dir)
-		program, err = build()
+		err = build()
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -31,15 +34,23 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
-// build builds the program.
-func build() (string, error) {
-	path := filepath.Join(dir, "linerate")
-	cmd := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", path, "github.com/linerate/linerate/cmd/linerate")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build linerate: %w: %s", err, out)
+// build builds the programs, as make does.
+func build() error {
+	program, bare = filepath.Join(dir, "linerate"), filepath.Join(dir, "bare")
+	agent = filepath.Join(dir, "agents", "linerate-agent-linux-"+runtime.GOARCH+".gz")
+	for _, args := range [][]string{
+		{"../../../../deploy/package/agents", "dev"},
+		{"../../../../deploy/package/agents", "dev", filepath.Dir(agent)},
+		{"go", "build", "-trimpath", "-tags", "carry", "-ldflags", "-s -w", "-o", program, "github.com/linerate/linerate/cmd/linerate"},
+		{"go", "build", "-trimpath", "-ldflags", "-s -w", "-o", bare, "github.com/linerate/linerate/cmd/linerate"},
+	} {
+		cmd := exec.Command(args[0], args[1:]...)
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("build linerate: %w: %s", err, out)
+		}
 	}
-	return path, nil
+	return nil
 }
 
 // long skips a test that only a proof has time for: make prove-fleetssh.

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -29,7 +30,7 @@ func (r *rack) dial(t *testing.T, reach string, fresh bool, shared *fleet.SSH) *
 func (r *rack) atDesk(t *testing.T) *fleet.SSH {
 	t.Helper()
 	t.Setenv("PATH", r.path+":"+os.Getenv("PATH"))
-	shared := &fleet.SSH{Program: program, Dir: r.temp}
+	shared := &fleet.SSH{Program: agent, Dir: r.temp}
 	t.Cleanup(func() { floor.Must(t, shared.Close()) })
 	return shared
 }
@@ -68,7 +69,7 @@ func (h *host) copies(t *testing.T) []string {
 }
 
 // TestPendingChange: a change outlives the agent that made it, and so does the
-// program that its guard is; both go when it is taken back, and when it is
+// program that its guard is; both go when it is rolled back, and when it is
 // confirmed over another connection with another copy.
 func TestPendingChange(t *testing.T) {
 	r := newRack(t, 0, hosting{})
@@ -83,6 +84,7 @@ func TestPendingChange(t *testing.T) {
 		}
 		id := mtu(t, h, 1400, deadline)
 		floor.Must(t, h.Close())
+		floor.Must(t, shared.Close()) // which keeps the program for further connections
 		if one.mtu(t) != "1400" || len(one.copies(t)) != 1 || len(one.processes(t)) == 0 {
 			t.Fatalf("confirmed %v: MTU %s, copies %q, processes %q: the guard needs its program", confirmed, one.mtu(t), one.copies(t), one.processes(t))
 		}
@@ -187,7 +189,7 @@ func TestInstalled(t *testing.T) {
 	floor.Must(t, os.WriteFile(filepath.Join(dir, "linerate-linux-386"), []byte(text), 0o755))
 	r := newRack(t, 0, hosting{installed: program, sudoers: "bob ALL=(root) NOPASSWD: /usr/local/bin/linerate agent *\n"}, hosting{installed: other}, hosting{machine: "i686"})
 	shared := r.atDesk(t)
-	shared.Binaries = dir
+	shared.Binaries, shared.Program = dir, program
 	for i, want := range []string{"", own(t, program), text} {
 		h := r.dial(t, r.reach(i+1, "root", ""), false, shared)
 		copies := r.hosts[i].copies(t)
@@ -229,4 +231,23 @@ func TestWithoutRoot(t *testing.T) {
 		t.Errorf("inspect: status %d\n%s", got.status, got.err)
 	}
 	r.clean()
+}
+
+// TestKept: what was copied to a host stays for the run's next connections, which use
+// it, and goes with the run.
+func TestKept(t *testing.T) {
+	r := newRack(t, 0, hosting{})
+	shared := r.atDesk(t)
+	one := r.hosts[0]
+	for _, reach := range []string{"ssh://root@h1", "ssh://ann@h1?become=sudo"} {
+		floor.Must(t, r.dial(t, reach, false, shared).Close())
+		before := one.copies(t)
+		h := r.dial(t, reach, false, shared)
+		if after := one.copies(t); len(before) != 1 || !slices.Equal(before, after) {
+			t.Errorf("%s: copied to %q, then to %q", reach, before, after)
+		}
+		floor.Must(t, h.Close())
+		floor.Must(t, shared.Close())
+		r.clean()
+	}
 }
