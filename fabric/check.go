@@ -34,6 +34,7 @@ func check(ps *yamldoc.Collector, root *yamldoc.Node, f Fabric) {
 	ps.CheckPlain("hosts", hosts)
 	checkAddresses(ps, hosts, f)
 	checkPaths(ps, root.Get("paths"), f.Paths, names)
+	checkSwitches(ps, root, f)
 }
 
 func checkHardware(ps *yamldoc.Collector, at place, n *yamldoc.Node, h Host) {

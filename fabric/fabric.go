@@ -8,8 +8,10 @@
 package fabric
 
 import (
+	"slices"
 	"time"
 
+	"github.com/linerate/linerate/fabric/topology"
 	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/netstate"
@@ -32,6 +34,8 @@ type Fabric struct {
 	// Switches is how many a host's links may be spread over; nil is one, 0
 	// cables hosts to each other.
 	Switches *int
+	// Topology is the switches by name and their cables; nil: the file has none.
+	Topology *topology.Network
 	// Scenario is what `lab run` does with the network, unread here; nil: the
 	// file does not say.
 	Scenario *yamldoc.Node
@@ -99,6 +103,9 @@ type Path struct {
 	// Learned are hashes of switches that probes learned, in file order.
 	Learned []flow.LearnedHash `json:"learned,omitempty"`
 	Family  string             `json:"family,omitempty"` // "ipv4", "ipv6", "" prefers IPv4
+	// Switches are those that the file describes, all of them; nil none. Each path has
+	// them, as what lies between its hosts.
+	Switches *topology.Network `json:"-"`
 	// Declared is false for a path made up from a common subnet.
 	Declared bool `json:"declared"`
 }
@@ -112,6 +119,24 @@ func (p Path) Joins(a, b string) bool {
 // other: a directed one does of its own way alone.
 func (p Path) Leads(from, to string) bool {
 	return p.From == from && p.To == to || !p.Directed && p.Joins(from, to)
+}
+
+// HashTowards is how switches spread flows over a host's links, as the path or the
+// channels that lead there have it; "" and "unknown": nobody said.
+func (p Path) HashTowards(host string) string {
+	if p.SwitchHash == "" && p.Switches != nil {
+		return p.Switches.HashTowards(host)
+	}
+	return p.SwitchHash
+}
+
+// LearnedTowards are the hashes that probes learned of switches, the path's own and
+// those of the channels that lead to the host.
+func (p Path) LearnedTowards(host string) []flow.LearnedHash {
+	if p.Switches == nil {
+		return p.Learned
+	}
+	return slices.Concat(p.Learned, p.Switches.LearnedOf(host))
 }
 
 // Measure is what the file asks to measure.

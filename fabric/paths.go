@@ -31,6 +31,14 @@ func (f Fabric) EffectivePaths() []Path {
 	return pathsOf(ends)
 }
 
+// Over are the paths with the file's switches between their ends.
+func (f Fabric) Over(paths []Path) []Path {
+	for i := range paths {
+		paths[i].Switches = f.Topology
+	}
+	return paths
+}
+
 // PathsBetween is EffectivePaths for observed hosts, and every pair besides of
 // which each has a route to a single address of the other: interfaces with
 // addresses of their own and a route for each peer share no subnet. A host that has no
