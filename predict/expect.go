@@ -31,6 +31,9 @@ func (w *way) predict() (Prediction, error) {
 		if rate := min(worst.run(net, b.flowCap(middle)).rate, w.lossy(b, worst, middle)); rate < r.rate*(1-Differs) {
 			out.RateLow = unit.BitRate(rate)
 			out.RangeWhy = "how the far side spreads flows over its links is unknown"
+			if len(p.routes) > 0 {
+				out.RangeWhy = "how the switches spread flows over their links is unknown (hash, seed)"
+			}
 		}
 	}
 	out.Limits = w.limits(p, b, out.RateLow)

@@ -84,6 +84,10 @@ func (j *joint) resources(w *way, n *network) []int {
 		}
 		set(id, r)
 	}
+	for i, id := range n.between {
+		at := w.path.Switches.Links[i].From
+		set(id, resource{host: "switch " + at.Switch, part: at.Port, side: sending, cause: record.LineRate})
+	}
 	for own, i := range numbers {
 		if i == maxmin.None { // of this way alone
 			numbers[own] = j.new(resource{}, n.capacity[own])

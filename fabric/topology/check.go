@@ -145,7 +145,7 @@ func (c *checker) taken(end string, by At, path []any) {
 func (c *checker) channel(s *Switch, ch Channel, owner map[string]string) {
 	path := []any{s.Name, "channels", ch.Name}
 	ports := c.portNames(c.index[s.Name])
-	if len(ch.Members) == 0 {
+	if ch.Members != nil && len(ch.Members) == 0 {
 		c.say("has no members", "write members: [PORT, PORT]", path...)
 	}
 	var first unit.BitRate
@@ -251,9 +251,15 @@ func (c *checker) parallel(s *Switch) {
 	if s.ECMP != nil {
 		return
 	}
-	first := map[string]string{}
+	first, listed := map[string]string{}, map[string]bool{}
+	for _, p := range s.Ports {
+		listed[p.Name] = true
+	}
 	for _, n := range c.out[c.index[s.Name]] {
 		l := c.Links[n]
+		if !listed[l.From.Port] {
+			continue // the other end says it
+		}
 		way := l.Channel
 		if way == "" {
 			way = l.From.Port

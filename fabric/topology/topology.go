@@ -76,7 +76,9 @@ type Network struct {
 	ports    []map[string]Port // by switch: those that the other end alone names too
 	out      [][]int           // by switch, the numbers of links that leave it
 	hosts    map[Cable]At      // where a host's link hangs
-	channels []map[string]int  // by switch and port, the channel's number
+	// channels are by switch and port: those that it lists, and those that the other end
+	// of their cables lists, for a channel has two ends.
+	channels []map[string]Channel
 }
 
 // Link is one direction of a cable between two switches.
@@ -116,14 +118,15 @@ func New(switches []Switch) *Network {
 		}
 	}
 	for _, s := range switches {
-		of := map[string]int{}
-		for c, channel := range s.Channels {
-			for _, m := range channel.Members {
+		of := map[string]Channel{}
+		for _, c := range s.Channels {
+			for _, m := range c.Members {
 				of[m] = c
 			}
 		}
 		n.channels = append(n.channels, of)
 	}
+	n.otherEnds()
 	n.out = make([][]int, len(switches))
 	for i, s := range switches {
 		for _, name := range n.portNames(i) {
@@ -136,10 +139,32 @@ func New(switches []Switch) *Network {
 	return n
 }
 
+// otherEnds gives cables the channel that only one end of them lists.
+func (n *Network) otherEnds() {
+	for i, s := range n.Switches {
+		for _, c := range s.Channels {
+			far := map[int][]string{}
+			for _, m := range c.Members {
+				p := n.ports[i][m]
+				if t, known := n.index[p.Switch]; p.Switch != "" && known {
+					far[t] = append(far[t], p.Port)
+				}
+			}
+			for t, members := range far {
+				for _, m := range members {
+					if _, listed := n.channels[t][m]; !listed {
+						n.channels[t][m] = Channel{Name: s.Name + " " + c.Name, Members: members, Mode: c.Mode}
+					}
+				}
+			}
+		}
+	}
+}
+
 // mirror gives the other end of a port the cable that only this end names.
 func (n *Network) mirror(at At, p Port) {
 	far, known := n.index[p.Switch]
-	if p.Switch == "" || !known || p.Port == "" {
+	if p.Switch == "" || p.Switch == at.Switch || p.Host != "" || !known || p.Port == "" {
 		return
 	}
 	other, listed := n.ports[far][p.Port]
@@ -173,7 +198,7 @@ func (n *Network) link(at At) (Link, bool) {
 	i := n.index[at.Switch]
 	p := n.ports[i][at.Port]
 	far, known := n.index[p.Switch]
-	if p.Switch == "" || !known {
+	if p.Switch == "" || p.Switch == at.Switch || p.Host != "" || !known {
 		return Link{}, false
 	}
 	other := n.ports[far][p.Port]
@@ -188,7 +213,7 @@ func (n *Network) link(at At) (Link, bool) {
 		l.Framing = netstate.FramingL1
 	}
 	if c, ok := n.channels[i][at.Port]; ok {
-		l.Channel = n.Switches[i].Channels[c].Name
+		l.Channel = c.Name
 	}
 	return l, true
 }
@@ -233,10 +258,7 @@ func (n *Network) ChannelOf(at At) (Channel, bool) {
 		return Channel{}, false
 	}
 	c, ok := n.channels[i][at.Port]
-	if !ok {
-		return Channel{}, false
-	}
-	return n.Switches[i].Channels[c], true
+	return c, ok
 }
 
 // Balance is how a switch spreads flows over a channel: the channel's own word, else
@@ -244,6 +266,23 @@ func (n *Network) ChannelOf(at At) (Channel, bool) {
 func (n *Network) Balance(name string, c Channel) Balance {
 	s, _ := n.Switch(name)
 	b := c.Balance
+	if b.Hash == "" {
+		b.Hash = s.Hash
+	}
+	if b.Seed == "" {
+		b.Seed = s.Seed
+	}
+	return b
+}
+
+// Routes is how a switch spreads flows over routes of equal cost: what ecmp says, else
+// the switch's own word.
+func (n *Network) Routes(name string) Balance {
+	s, _ := n.Switch(name)
+	if s.ECMP == nil {
+		return Balance{}
+	}
+	b := *s.ECMP
 	if b.Hash == "" {
 		b.Hash = s.Hash
 	}
@@ -286,6 +325,27 @@ func (n *Network) HashTowards(host string) string {
 		}
 	}
 	return found
+}
+
+// SharesOut reports a host of which some switch has several links to choose among, its
+// own or its pair's.
+func (n *Network) SharesOut(host string) bool {
+	count := map[string]int{}
+	for cable, at := range n.hosts {
+		if cable.Host != host {
+			continue
+		}
+		count[at.Switch]++
+		if peer, spread, ok := n.Peer(at.Switch); ok && spread {
+			count[peer]++
+		}
+	}
+	for _, links := range count {
+		if links > 1 {
+			return true
+		}
+	}
+	return false
 }
 
 // LearnedOf is what channels' learned hashes say of the ways to a host.
