@@ -117,13 +117,13 @@ func (w *way) kernelChoice(out *Prediction, net *network, b bounds, p plan, r re
 		out.KernelChances = w.chances(kernel, net, b.flowCap(middle), mean)
 	}
 	if kernel.same(p) {
-		out.lucky()
+		out.lucky(p, r.most)
 	}
 }
 
 // lucky widens the range of traffic whose ports are left to luck to what luck
 // may make of it.
-func (p *Prediction) lucky() {
+func (p *Prediction) lucky(of plan, most float64) {
 	low, high := p.KernelWorst, p.Rate
 	for _, c := range p.KernelChances {
 		high = max(high, c.Rate)
@@ -135,7 +135,14 @@ func (p *Prediction) lucky() {
 		p.RateLow, p.RateHigh = p.Rate, p.Rate
 	}
 	p.RateLow, p.RateHigh = min(p.RateLow, low), max(p.RateHigh, high)
-	p.RangeWhy = joined(p.RangeWhy, "which links the kernel's ports put flows on is luck")
+	if len(of.routes) > 0 && p.RateHigh < unit.BitRate(most)*(1-Differs) {
+		p.RateHigh = unit.BitRate(most)
+	}
+	why := "which links the kernel's ports put flows on is luck"
+	if len(of.routes) > 0 {
+		why = "which of the switches' links flows land on is luck"
+	}
+	p.RangeWhy = joined(p.RangeWhy, why)
 }
 
 // shares is the mean load of every port on both sides.

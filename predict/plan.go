@@ -281,6 +281,7 @@ func (p plan) chance() bool {
 // result is a plan's outcome, the mean over chance.
 type result struct {
 	rate float64 // payload, +Inf without a bound
+	most float64 // of the best way that luck may have
 	// streams and payload on each cell of the plan.
 	streams, loads []float64
 }
@@ -293,7 +294,8 @@ func (p plan) run(n *network, streamCap float64) result {
 		for i := range cells {
 			cells[i].Streams = counts[i]
 		}
-		r.rate += probability * f.Fill(cells)
+		rate := f.Fill(cells)
+		r.rate, r.most = r.rate+probability*rate, max(r.most, rate)
 		for i, c := range cells {
 			r.streams[i] += probability * c.Streams
 			r.loads[i] += probability * c.Streams * c.Rate

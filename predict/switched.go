@@ -206,12 +206,12 @@ func (w *way) narrowest(p plan, r result) Limit {
 		l.Cause = record.HashImbalance
 		l.Why += ": flows land on them by chance, and some share a link while others idle"
 	}
-	l.Why += fmt.Sprintf("; %d of %s x %s x %d/%d (payload of a full frame)", len(n.Used), unit.Counted(len(n.Used)+len(n.Idle), "link"),
-		c.Rate, s.Payload(), s.Frame(c.Framing, c.CountedTags(tags)))
-	if len(n.Used) > 1 && l.Cause == record.HashImbalance {
-		l.Why += ", on average"
+	count := fmt.Sprint(min(len(n.Used), w.flows()))
+	if l.Cause == record.HashImbalance && len(n.Idle) == 0 {
+		count = fmt.Sprintf("on average %.2f", r.rate/float64(c.Rate)/c.Share(s, tags))
 	}
-	l.Why += " = " + l.Rate.String()
+	l.Why += fmt.Sprintf("; %s of %s x %s x %d/%d (payload of a full frame) = %s", count, unit.Counted(len(n.Used)+len(n.Idle), "link"),
+		c.Rate, s.Payload(), s.Frame(c.Framing, c.CountedTags(tags)), l.Rate)
 	return l
 }
 

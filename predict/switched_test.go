@@ -96,6 +96,9 @@ func TestTrunk(t *testing.T) {
 		if c.low > 0 && !near(p.RateLow, c.low, 1e-6) {
 			t.Errorf("%s: at least %v; want %v", c.name, p.RateLow, unit.BitRate(c.low))
 		}
+		if c.low > 0 && !near(p.RateHigh, 2*link, 1e-6) {
+			t.Errorf("%s: at most %v; want both links, as luck may have it", c.name, p.RateHigh)
+		}
 		l := p.Limits[0]
 		if !strings.HasPrefix(l.Where, "switch left: t0, t1") || !strings.Contains(l.Why, c.why) || !strings.Contains(l.Why, "right") {
 			t.Errorf("%s: %s: %s", c.name, l.Where, l.Why)
