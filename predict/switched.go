@@ -192,7 +192,7 @@ func (w *way) narrowest(p plan, r result) Limit {
 	}
 	s, c := w.segment(w.legs[0]), w.switchLink(n.First)
 	tags := w.legs[0].outTags
-	l.Cause, l.Where, l.Why = record.LineRate, n.Where, n.Why
+	l.Cause, l.Where, l.Why, l.Switch = record.LineRate, n.Where, n.Why, n.Switch
 	all := float64(n.All) * c.Share(s, tags)
 	switch {
 	case len(n.Used)+len(n.Idle) > 1 && w.flows() == 1:

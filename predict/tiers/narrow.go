@@ -17,6 +17,7 @@ type Narrow struct {
 	// Used and Idle are their ports, by whether they carry anything.
 	Used, Idle []string
 	All        unit.BitRate // of all of them
+	Switch     string       // its name
 	Where, Why string
 }
 
@@ -51,6 +52,7 @@ func Narrowest(ways []*Way, loads []float64) (Narrow, bool) {
 		}
 	}
 	l := links[n.First]
+	n.Switch = l.From.Switch
 	n.Where = "switch " + l.From.Switch + ": " + strings.Join(slices.Concat(n.Used, n.Idle), ", ")
 	n.Why = "its links to " + farEnds(links, beside)
 	if len(beside) == 1 {
