@@ -6,6 +6,7 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/linerate/linerate/fabric/subnets"
 	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/netstate"
 )
@@ -33,6 +34,7 @@ func check(ps *yamldoc.Collector, root *yamldoc.Node, f Fabric) {
 	ps.CheckPlain("hosts", hosts)
 	checkAddresses(ps, hosts, f)
 	checkPaths(ps, root.Get("paths"), f.Paths, names)
+	checkSwitches(ps, root, f)
 }
 
 func checkHardware(ps *yamldoc.Collector, at place, n *yamldoc.Node, h Host) {
@@ -93,7 +95,7 @@ func checkAddresses(ps *yamldoc.Collector, hosts *yamldoc.Node, f Fabric) {
 		h.Network.each(func(section string, d Device) {
 			for i, p := range d.Addresses {
 				owner := fmt.Sprintf("%s of %s", d.ID, h.Name)
-				if first, taken := owners[p.Addr()]; taken && Connects(p) {
+				if first, taken := owners[p.Addr()]; taken && subnets.Connects(p) {
 					ps.At(net.Find(section, d.ID, "addresses", i), fmt.Sprintf("address %s of %s is %s's already", p.Addr(), owner, first), "every address belongs to one device of one host")
 					continue
 				}

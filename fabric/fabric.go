@@ -10,6 +10,7 @@ package fabric
 import (
 	"time"
 
+	"github.com/linerate/linerate/fabric/topology"
 	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/netstate"
@@ -32,6 +33,8 @@ type Fabric struct {
 	// Switches is how many a host's links may be spread over; nil is one, 0
 	// cables hosts to each other.
 	Switches *int
+	// Topology is the switches by name and their cables; nil: the file has none.
+	Topology *topology.Network
 	// Scenario is what `lab run` does with the network, unread here; nil: the
 	// file does not say.
 	Scenario *yamldoc.Node
@@ -82,6 +85,12 @@ type HardwareLink struct {
 
 // Path is what lies between two hosts.
 type Path = flow.Path
+
+// NetworkOf is the switches that the file describes, as a path has them; nil none.
+func NetworkOf(p Path) *topology.Network {
+	n, _ := p.Switches.(*topology.Network)
+	return n
+}
 
 // Measure is what the file asks to measure.
 type Measure struct {

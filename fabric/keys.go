@@ -27,7 +27,7 @@ var fileKeys = object[Fabric]{
 		{"measure", "what to measure", sub(measureKeys, func(f *Fabric) *Measure { return &f.Measure })},
 		{"prices", "what links cost, for predict --buy", reader[Fabric]{schema: sub(pricesKeys, func(*Fabric) *Prices { return nil }).schema, read: readPrices}},
 		{"catalog", "cards that could be bought, by name, for predict --buy", catalogReader},
-		{"switches", "switches that a host's links may be spread over: 0 cables hosts to each other, 2 needs MLAG; left out: 1", switchesReader},
+		{"switches", "the switches by name; or for predict --buy how many a host's links may be spread over: 0 cables hosts to each other, 2 needs MLAG; left out: 1", switchesReader},
 		{scenarioKey, "what `lab run` does with a network like this one", reader[Fabric]{
 			schema: func(*schemaWriter) map[string]any { return map[string]any{"type": "object"} },
 			read: func(d *decoder, at place, n *yamldoc.Node, into *Fabric) {

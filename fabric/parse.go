@@ -40,6 +40,7 @@ func Parse(name string, text []byte) (Fabric, error) {
 	if len(f.Paths) == 0 {
 		f.Paths = f.EffectivePaths()
 	}
+	f.Paths = f.Over(f.Paths)
 	return f, nil
 }
 

@@ -3,8 +3,8 @@ package fabric
 import (
 	"net/netip"
 	"slices"
-	"sort"
 
+	"github.com/linerate/linerate/fabric/subnets"
 	"github.com/linerate/linerate/netstate"
 )
 
@@ -24,11 +24,21 @@ func (f Fabric) EffectivePaths() []Path {
 	if len(f.Paths) > 0 {
 		return f.Paths
 	}
-	ends := make([]end, len(f.Hosts))
+	ends := make([]subnets.End, len(f.Hosts))
 	for i, h := range f.Hosts {
-		ends[i] = end{h.Name, h.Network.addresses()}
+		ends[i] = subnets.End{Name: h.Name, Addresses: h.Network.addresses()}
 	}
-	return pairs(ends)
+	return pathsOf(ends)
+}
+
+// Over are the paths with the file's switches between their ends.
+func (f Fabric) Over(paths []Path) []Path {
+	for i := range paths {
+		if f.Topology != nil { // an interface that holds a nil pointer is not nil
+			paths[i].Switches = f.Topology
+		}
+	}
+	return paths
 }
 
 // PathsBetween is EffectivePaths for observed hosts, and every pair besides of
@@ -37,19 +47,19 @@ func (f Fabric) EffectivePaths() []Path {
 // path by then has one to every host that it has a route to, and that has one back:
 // there are routers between them.
 func PathsBetween(hosts []netstate.Host) []Path {
-	ends := make([]end, len(hosts))
+	ends := make([]subnets.End, len(hosts))
 	for i, h := range hosts {
-		ends[i].name = h.Name
+		ends[i].Name = h.Name
 		for _, l := range h.Links {
 			for _, p := range l.Addresses {
 				if h.LeadsNowhere(l) { // its network is the host's own, all of it
 					p = netip.PrefixFrom(p.Addr(), p.Addr().BitLen())
 				}
-				ends[i].addresses = append(ends[i].addresses, p)
+				ends[i].Addresses = append(ends[i].Addresses, p)
 			}
 		}
 	}
-	paths := pairs(ends)
+	paths := pathsOf(ends)
 	known, met := make(map[[2]string]bool, len(paths)), make(map[string]bool, len(hosts))
 	for _, p := range paths {
 		known[[2]string{p.From, p.To}] = true
@@ -58,7 +68,7 @@ func PathsBetween(hosts []netstate.Host) []Path {
 	for i, a := range hosts {
 		for j, b := range hosts[i+1:] {
 			near, far := ends[i], ends[i+1+j]
-			if !known[[2]string{a.Name, b.Name}] && routesTo(a, far.addresses) && routesTo(b, near.addresses) {
+			if !known[[2]string{a.Name, b.Name}] && routesTo(a, far.Addresses) && routesTo(b, near.Addresses) {
 				paths, known[[2]string{a.Name, b.Name}] = append(paths, Path{From: a.Name, To: b.Name}), true
 				met[a.Name], met[b.Name] = true, true
 			}
@@ -67,7 +77,7 @@ func PathsBetween(hosts []netstate.Host) []Path {
 	for i, a := range hosts {
 		for j, b := range hosts[i+1:] {
 			near, far := ends[i], ends[i+1+j]
-			if (!met[a.Name] || !met[b.Name]) && !known[[2]string{a.Name, b.Name}] && routed(a, far.addresses) && routed(b, near.addresses) {
+			if (!met[a.Name] || !met[b.Name]) && !known[[2]string{a.Name, b.Name}] && routed(a, far.Addresses) && routed(b, near.Addresses) {
 				paths = append(paths, Path{From: a.Name, To: b.Name})
 			}
 		}
@@ -91,85 +101,15 @@ func routesTo(h netstate.Host, addresses []netip.Prefix) bool {
 	})
 }
 
-type end struct {
-	name      string
-	addresses []netip.Prefix
-}
-
-func pairs(ends []end) []Path {
+// pathsOf is a path for each pair of hosts with a common subnet.
+func pathsOf(ends []subnets.End) []Path {
 	var paths []Path
-	neighbours := neighboursOf(ends)
-	for i, a := range ends {
-		for _, j := range neighbours(i) {
-			b := ends[j]
-			switch {
-			case len(commonSubnets(a.addresses, b.addresses, "ipv4")) > 0:
-				paths = append(paths, Path{From: a.name, To: b.name})
-			case len(commonSubnets(a.addresses, b.addresses, "ipv6")) > 0:
-				paths = append(paths, Path{From: a.name, To: b.name, Family: "ipv6"})
-			}
+	for _, p := range subnets.Pairs(ends) {
+		path := Path{From: ends[p.A].Name, To: ends[p.B].Name}
+		if p.IPv6 {
+			path.Family = "ipv6"
 		}
+		paths = append(paths, path)
 	}
 	return paths
-}
-
-// neighboursOf finds for an end the later ones that may share a subnet with it, in
-// order: two addresses of one subnet begin alike by the longer prefix of the two,
-// so that a fleet of many subnets need not be compared host by host.
-func neighboursOf(ends []end) func(i int) []int {
-	lengths := make(map[int]bool) // of the prefixes
-	for _, e := range ends {
-		for _, p := range e.addresses {
-			lengths[p.Bits()] = true
-		}
-	}
-	by := make(map[netip.Prefix][]int)
-	for i, e := range ends {
-		for _, p := range e.addresses {
-			for bits := range lengths {
-				if key, err := p.Addr().Prefix(bits); err == nil && bits >= p.Bits() && Connects(p) {
-					if at := by[key]; len(at) == 0 || at[len(at)-1] != i {
-						by[key] = append(at, i)
-					}
-				}
-			}
-		}
-	}
-	return func(i int) []int {
-		var all []int
-		for _, p := range ends[i].addresses {
-			for bits := range lengths {
-				if key, err := p.Addr().Prefix(bits); err == nil && bits >= p.Bits() {
-					at := by[key]
-					all = append(all, at[sort.SearchInts(at, i+1):]...)
-				}
-			}
-		}
-		slices.Sort(all)
-		return slices.Compact(all)
-	}
-}
-
-// commonSubnets are a's networks in which both have an address of their own;
-// family "" is both families. Loopback and link-local networks are everyone's
-// and connect nobody.
-func commonSubnets(a, b []netip.Prefix, family string) []netip.Prefix {
-	var common []netip.Prefix
-	for _, x := range a {
-		if !Connects(x) || family == "ipv4" && !x.Addr().Is4() || family == "ipv6" && x.Addr().Is4() {
-			continue
-		}
-		for _, y := range b {
-			if Connects(y) && x.Contains(y.Addr()) && y.Contains(x.Addr()) && x.Addr() != y.Addr() {
-				common = append(common, x.Masked())
-				break
-			}
-		}
-	}
-	return common
-}
-
-func Connects(p netip.Prefix) bool {
-	a := p.Addr()
-	return !a.IsLoopback() && !a.IsLinkLocalUnicast() && !a.IsMulticast() && !a.IsUnspecified()
 }

@@ -87,13 +87,3 @@ var catalogReader = reader[Fabric]{
 		}
 	},
 }
-
-// switchesReader takes 0 (the hosts are cabled to each other), 1, or 2.
-var switchesReader = reader[Fabric]{
-	schema: func(*schemaWriter) map[string]any { return integer(0, 2).schema },
-	read: func(d *decoder, at place, n *yamldoc.Node, into *Fabric) {
-		if v, ok := integer(0, 2).decode(d, at, n); ok {
-			into.Switches = &v
-		}
-	},
-}

@@ -8,6 +8,7 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/linerate/linerate/fabric/subnets"
 	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/netstate"
@@ -231,7 +232,7 @@ func (f Fabric) ResolveAlone() error {
 				ends[i] = *h
 			}
 		}
-		common := commonSubnets(ends[0].Network.addresses(), ends[1].Network.addresses(), p.Family)
+		common := subnets.Common(ends[0].Network.addresses(), ends[1].Network.addresses(), p.Family)
 		for _, h := range ends {
 			at := places[h.Name]
 			if at == nil {

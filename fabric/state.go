@@ -47,10 +47,10 @@ func (h Host) state() netstate.Host {
 		Sysctls: map[string]netstate.Sysctl{},
 	}
 	for name, value := range kernelDefaults(s.Kernel) {
-		s.Sysctls[name] = netstate.Sysctl{Value: value, Scope: scopeOf(name)}
+		s.Sysctls[name] = netstate.Sysctl{Value: value, Scope: netstate.ScopeOf(name)}
 	}
 	for name, value := range h.Sysctl {
-		s.Sysctls[name] = netstate.Sysctl{Value: value, Scope: scopeOf(name)}
+		s.Sysctls[name] = netstate.Sysctl{Value: value, Scope: netstate.ScopeOf(name)}
 	}
 	for _, name := range SortedNames(h.Hardware.Cards) {
 		card := h.Hardware.Cards[name]

@@ -2,9 +2,7 @@ package fabric
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"net/netip"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -285,46 +283,6 @@ hosts:
 	}
 	if diff := cmp.Diff(want, PathsBetween(hosts)); diff != "" {
 		t.Errorf("PathsBetween with addresses that lead nowhere (-want +got):\n%s", diff)
-	}
-}
-
-// TestPairsAsEveryPairCompared: hosts of one subnet are found by an index, the same
-// as by comparing each with each.
-func TestPairsAsEveryPairCompared(t *testing.T) {
-	draw := rand.New(rand.NewPCG(1, 2))
-	met := 0
-	for range 300 {
-		ends := make([]end, 2+draw.IntN(10))
-		for i := range ends {
-			ends[i].name = strconv.Itoa(i)
-			for range draw.IntN(4) {
-				a := netip.AddrFrom4([4]byte{10, byte(draw.IntN(2)), byte(draw.IntN(3)), byte(draw.IntN(5))})
-				bits := []int{8, 16, 24, 30, 31, 32}[draw.IntN(6)]
-				if draw.IntN(3) == 0 {
-					six := [16]byte{0: 0xfd, 1: byte(draw.IntN(2)), 15: byte(draw.IntN(5))}
-					a, bits = netip.AddrFrom16(six), []int{16, 64, 127, 128}[draw.IntN(4)]
-				}
-				ends[i].addresses = append(ends[i].addresses, netip.PrefixFrom(a, bits))
-			}
-		}
-		var want []Path
-		for i, a := range ends {
-			for _, b := range ends[i+1:] {
-				for _, family := range []string{"ipv4", "ipv6"} {
-					if len(commonSubnets(a.addresses, b.addresses, family)) > 0 {
-						want = append(want, Path{From: a.name, To: b.name, Family: map[string]string{"ipv6": "ipv6"}[family]})
-						break
-					}
-				}
-			}
-		}
-		met += len(want)
-		if diff := cmp.Diff(want, pairs(ends)); diff != "" {
-			t.Fatalf("%v (-want +got):\n%s", ends, diff)
-		}
-	}
-	if met == 0 {
-		t.Fatal("no two hosts shared a subnet")
 	}
 }
 

@@ -2,7 +2,6 @@ package fabric
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -88,9 +87,6 @@ func LinkSysctl(family, link, name string) string {
 	return "net." + family + ".conf." + strings.ReplaceAll(link, ".", "/") + "." + name
 }
 
-// SysctlScope says whether a tunable is a network namespace's or the machine's.
-func SysctlScope(name string) netstate.Scope { return scopeOf(name) }
-
 func sysctlName(name string) bool {
 	parts := strings.Split(name, ".")
 	for _, part := range parts {
@@ -121,33 +117,6 @@ func sysctlValue(d *decoder, at place, n *yamldoc.Node) (string, bool) {
 
 // FoldBlanks makes one space of every run of blanks: the kernel prints tabs.
 func FoldBlanks(s string) string { return strings.Join(strings.Fields(s), " ") }
-
-// globalSysctls are the network tunables that network namespaces share
-// although their neighbours are per namespace: ipv4_table in
-// net/ipv4/sysctl_net_ipv4.c, and net_core_table in net/core/sysctl_net_core.c
-// with the exceptions in namespacedCore.
-var globalSysctls = []string{
-	"net.ipv4.tcp_mem", "net.ipv4.udp_mem", "net.ipv4.tcp_max_orphans", "net.ipv4.tcp_low_latency",
-	"net.ipv4.tcp_available_ulp", "net.ipv4.tcp_available_congestion_control", "net.ipv4.inet_peer_threshold",
-	"net.ipv4.inet_peer_minttl", "net.ipv4.inet_peer_maxttl", "net.ipv4.fib_sync_mem",
-}
-
-var namespacedCore = []string{"net.core.somaxconn", "net.core.txrehash", "net.core.optmem_max"}
-
-// scopeOf says whether a tunable belongs to a network namespace.
-func scopeOf(name string) netstate.Scope {
-	switch {
-	case slices.Contains(globalSysctls, name):
-		return netstate.ScopeGlobal
-	case slices.Contains(namespacedCore, name):
-		return netstate.ScopeNamespace
-	case strings.HasPrefix(name, "net.core."):
-		return netstate.ScopeGlobal
-	case strings.HasPrefix(name, "net."):
-		return netstate.ScopeNamespace
-	}
-	return netstate.ScopeGlobal
-}
 
 // kernelDefaults are TCP's buffer limits as a kernel of the release sets them
 // on a machine with memory to spare (tcp_init and tcp_sk_init, net/ipv4/tcp.c,

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/linerate/linerate/fabric/subnets"
 	"github.com/linerate/linerate/netstate"
 )
 
@@ -162,7 +163,7 @@ func (u usage) base(l netstate.Link) []string {
 func (u usage) spared(l netstate.Link) bool {
 	ports, others := u.base(l), false
 	for _, o := range u.host.Links {
-		if o.Name == l.Name || o.Port != nil || o.Loopback() || !u.named[o.Name] || !slices.ContainsFunc(o.Addresses, Connects) {
+		if o.Name == l.Name || o.Port != nil || o.Loopback() || !u.named[o.Name] || !slices.ContainsFunc(o.Addresses, subnets.Connects) {
 			continue
 		}
 		base := u.base(o)
@@ -264,7 +265,7 @@ func (u usage) carry(reason map[string]netstate.Unused) {
 			for _, p := range l.Addresses {
 				l.UnusedAddresses = append(l.UnusedAddresses, p.Addr())
 			}
-		case leaves[l.Name] != "" && l.Unused == "" && !slices.ContainsFunc(l.Addresses, Connects):
+		case leaves[l.Name] != "" && l.Unused == "" && !slices.ContainsFunc(l.Addresses, subnets.Connects):
 			l.Unused = leaves[l.Name]
 		}
 	}
@@ -291,7 +292,7 @@ func (u usage) addresses() {
 			continue
 		}
 		for _, p := range l.Addresses {
-			if a := p.Addr(); Connects(p) && !isNamed(a) && !u.given(*l, a) && l.MaySend(a) {
+			if a := p.Addr(); subnets.Connects(p) && !isNamed(a) && !u.given(*l, a) && l.MaySend(a) {
 				l.UnusedAddresses = append(l.UnusedAddresses, a)
 			}
 		}
@@ -315,7 +316,7 @@ func LeftOut(hosts []netstate.Host) []string {
 	at := map[string][]string{}
 	for _, h := range hosts {
 		for _, l := range h.Links {
-			if !l.Unused.Managed() || !slices.ContainsFunc(l.Addresses, Connects) {
+			if !l.Unused.Managed() || !slices.ContainsFunc(l.Addresses, subnets.Connects) {
 				continue
 			}
 			line := fmt.Sprintf("%s is left out: %s; `use:` includes it", l.Name, ManagedWords[l.Unused])

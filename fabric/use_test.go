@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/linerate/linerate/fabric/subnets"
 	"github.com/linerate/linerate/netstate"
 )
 
@@ -141,7 +142,7 @@ func TestA2UseDecidesWhatIsNamed(t *testing.T) {
 					links = append(links, l.Name)
 				}
 				for _, p := range l.Addresses {
-					if Connects(p) && l.MaySend(p.Addr()) {
+					if subnets.Connects(p) && l.MaySend(p.Addr()) {
 						addresses = append(addresses, p.Addr().String())
 					}
 				}

@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"slices"
 	"time"
 
 	"github.com/linerate/linerate/unit"
@@ -25,8 +26,37 @@ type Path struct {
 	// Learned are hashes of switches that probes learned, in file order.
 	Learned []LearnedHash `json:"learned,omitempty"`
 	Family  string        `json:"family,omitempty"` // "ipv4", "ipv6", "" prefers IPv4
+	// Switches are those that the file describes, all of them; nil none. Each path has
+	// them, as what lies between its hosts.
+	Switches Switches `json:"-"`
 	// Declared is false for a path made up from a common subnet.
 	Declared bool `json:"declared"`
+}
+
+// Switches is what described switches say of the hosts that hang on them.
+type Switches interface {
+	// HashTowards is how they spread flows over a host's links; "" nobody said.
+	HashTowards(host string) string
+	// LearnedOf are the hashes that probes learned of those the host hangs on.
+	LearnedOf(host string) []LearnedHash
+}
+
+// HashTowards is how switches spread flows over a host's links, as the path or the
+// channels that lead there have it; "" and "unknown": nobody said.
+func (p Path) HashTowards(host string) string {
+	if p.SwitchHash == "" && p.Switches != nil {
+		return p.Switches.HashTowards(host)
+	}
+	return p.SwitchHash
+}
+
+// LearnedTowards are the hashes that probes learned of switches, the path's own and
+// those of the channels that lead to the host.
+func (p Path) LearnedTowards(host string) []LearnedHash {
+	if p.Switches == nil {
+		return p.Learned
+	}
+	return slices.Concat(p.Learned, p.Switches.LearnedOf(host))
 }
 
 // Joins reports a path between the two hosts, whichever it names first.

@@ -51,6 +51,7 @@ func (w *way) ceiling() (unit.BitRate, int) {
 			best = math.Min(best, float64(r))
 		}
 	}
+	best = math.Min(best, w.mostBetween())
 	mtu := 0
 	for _, l := range w.legs {
 		mtu = max(mtu, l.mtu)

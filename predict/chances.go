@@ -29,6 +29,9 @@ type Chance struct {
 func (w *way) chances(p plan, n *network, streamCap, mean float64) []Chance {
 	cells, f := p.prepared(n, streamCap)
 	transmit := p.varies(func(c planned) int { return c.out })
+	if !transmit && !p.varies(func(c planned) int { return c.in }) {
+		return nil // the switches' links alone
+	}
 	var all []Chance
 	sum := 0.0
 	chance.Outcomes(p.groups, len(cells), func(counts []float64, probability float64) {

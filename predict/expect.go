@@ -31,6 +31,9 @@ func (w *way) predict() (Prediction, error) {
 		if rate := min(worst.run(net, b.flowCap(middle)).rate, w.lossy(b, worst, middle)); rate < r.rate*(1-Differs) {
 			out.RateLow = unit.BitRate(rate)
 			out.RangeWhy = "how the far side spreads flows over its links is unknown"
+			if len(p.routes) > 0 {
+				out.RangeWhy = "how the switches spread flows over their links is unknown (hash, seed)"
+			}
 		}
 	}
 	out.Limits = w.limits(p, b, out.RateLow)
@@ -114,13 +117,13 @@ func (w *way) kernelChoice(out *Prediction, net *network, b bounds, p plan, r re
 		out.KernelChances = w.chances(kernel, net, b.flowCap(middle), mean)
 	}
 	if kernel.same(p) {
-		out.lucky()
+		out.lucky(p, r.most)
 	}
 }
 
 // lucky widens the range of traffic whose ports are left to luck to what luck
 // may make of it.
-func (p *Prediction) lucky() {
+func (p *Prediction) lucky(of plan, most float64) {
 	low, high := p.KernelWorst, p.Rate
 	for _, c := range p.KernelChances {
 		high = max(high, c.Rate)
@@ -132,7 +135,14 @@ func (p *Prediction) lucky() {
 		p.RateLow, p.RateHigh = p.Rate, p.Rate
 	}
 	p.RateLow, p.RateHigh = min(p.RateLow, low), max(p.RateHigh, high)
-	p.RangeWhy = joined(p.RangeWhy, "which links the kernel's ports put flows on is luck")
+	if len(of.routes) > 0 && p.RateHigh < unit.BitRate(most)*(1-Differs) {
+		p.RateHigh = unit.BitRate(most)
+	}
+	why := "which links the kernel's ports put flows on is luck"
+	if len(of.routes) > 0 {
+		why = "which of the switches' links flows land on is luck"
+	}
+	p.RangeWhy = joined(p.RangeWhy, why)
 }
 
 // shares is the mean load of every port on both sides.

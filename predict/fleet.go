@@ -143,13 +143,13 @@ func (j *joint) add(f Fabric, t Traffic) (jointWay, error) {
 	}
 	b := w.bounds()
 	n := w.network(b, middle)
-	p := w.plan(assumption{kernel: t.Ports == PortsKernel})
+	p := w.plan(assumption{kernel: t.Ports == PortsKernel, mean: true})
 	numbers := j.resources(w, n)
 	at.own, at.plan = j.new(resource{}, float64(alone.Rate)), p
 	j.ways++
 	for c, count := range p.mean() {
 		on := p.cells[c]
-		loads := n.loads(w, on.leg, on.out, on.in)
+		loads := n.loads(p, on)
 		j.flows.Add(count, j.most(count, b.flowCap(middle), loads, numbers))
 		for _, l := range loads {
 			j.claim(numbers[l.Resource], l.Weight)

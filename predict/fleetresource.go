@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/predict/maxmin"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
@@ -83,6 +84,10 @@ func (j *joint) resources(w *way, n *network) []int {
 			r.side, r.cause = neither, record.SenderCPU
 		}
 		set(id, r)
+	}
+	for i, id := range n.between {
+		at := fabric.NetworkOf(w.path).Links[i].From
+		set(id, resource{host: "switch " + at.Switch, part: at.Port, side: sending, cause: record.LineRate})
 	}
 	for own, i := range numbers {
 		if i == maxmin.None { // of this way alone

@@ -20,6 +20,9 @@ func (w *way) limits(p plan, b bounds, low unit.BitRate) []Limit {
 			all = append(all, l)
 		}
 	}
+	if l, ok := w.switchLimit(p, b); ok {
+		all = append(all, l)
+	}
 	all = append(all, w.coreUnknown()...)
 	orderLimits(all)
 	return all

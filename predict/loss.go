@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict/framing"
@@ -119,25 +118,26 @@ func (w *way) lossLimits() []streamLimit {
 	name, source := w.congestion()
 	s := streamLimit{cause: record.Congestion, where: w.between()}
 	t := w.trip()
-	if t.rtt == 0 {
+	if t.RTT == 0 {
 		s.why = fmt.Sprintf("%s; what %s makes of it hangs on the round trip, which is unknown (measure latency)", l, name)
 		return []streamLimit{s}
 	}
-	f := lossyFlow{losses: l, rtt: t.rtt, bytes: w.segment(w.legs[0]).Payload(), answer: tcp.AnswerOf(name), older: w.countsAcks(), sack: w.selective()}
-	if f.bytes == 0 {
+	f := tcp.LossyFlow{Packets: l.packets, Units: l.units, RTT: t.RTT, Bytes: w.segment(w.legs[0]).Payload(), Answer: tcp.AnswerOf(name), Older: w.countsAcks(), Sack: w.selective()}
+	if f.Bytes == 0 {
 		return nil
 	}
-	window := f.window(1)
+	window := f.Window(1)
 	if math.IsInf(window, 1) {
 		return nil
 	}
 	flows := float64(w.flows()) / float64(w.traffic.Streams)
-	s.each = f.estimate(name, w.traffic.Window).times(flows)
+	r := f.Estimate(name, w.traffic.Window)
+	s.each = estimate{rate: r.Rate, low: r.Low, high: r.High, open: r.Open}.times(flows)
 	if math.IsInf(float64(s.each.high), 1) { // BBR, where losses in bursts would not hold it
 		s.each.high = max(s.each.rate, unit.BitRate(min(w.out.most(w, legOut), mostSensible)))
 	}
 	s.why = fmt.Sprintf("%s; %s (%s) then keeps %.0f segments of %d bytes in flight on average; over %.3f ms = %s",
-		l, name, source, window, f.bytes, unit.Milliseconds(f.rtt), s.each.rate)
+		l, name, source, window, f.Bytes, unit.Milliseconds(f.RTT), s.each.rate)
 	return []streamLimit{s}
 }
 
@@ -169,106 +169,4 @@ func (w *way) selective() bool {
 		}
 	}
 	return true
-}
-
-// lossyFlow is one TCP flow on a way that loses.
-type lossyFlow struct {
-	losses losses
-	rtt    time.Duration
-	bytes  int // of payload in a segment
-	answer tcp.LossAnswer
-	older  bool // delayed acknowledgements may count
-	sack   bool
-}
-
-// Linux's sizes of what TCP hands down in one piece: a millisecond at the
-// pacing rate, which is 1.2 times the rate, within two segments and 64 KB
-// (tcp_tso_autosize, tcp_update_pacing_rate, net/ipv4).
-const (
-	unitTime = time.Second >> 10
-	unitPace = 1.2
-	unitMost = 64 * 1024
-)
-
-// window is the flow's mean window in segments where a part of the losses, 1
-// all, strikes by itself.
-func (f lossyFlow) window(part float64) float64 {
-	window := f.answer.Window(part*f.losses.packets+part*f.losses.units, f.rtt)
-	if f.losses.units == 0 || math.IsInf(window, 1) {
-		return window
-	}
-	for range 40 { // the larger the window, the larger the piece
-		size := unitPace * f.rate(window) / 8 * unitTime.Seconds() / float64(f.bytes)
-		size = min(max(size, 2), unitMost/float64(f.bytes))
-		window = f.answer.Window(part*(f.losses.packets+f.losses.units/max(size, 1)), f.rtt)
-	}
-	return window
-}
-
-func (f lossyFlow) rate(window float64) float64 {
-	return window * float64(f.bytes) * 8 / f.rtt.Seconds()
-}
-
-const (
-	// lossDoubt is how far the mean windows of a fit and of a kernel lie apart;
-	// it covers the formulas' own values, for losses at equal distance.
-	lossDoubt = 0.125
-	// bursty: where packets are lost in pairs, half as many losses count.
-	bursty = 0.5
-	// windowSpread is the standard deviation of a mean over one loss, as a
-	// share: a window swings by a third of its mean, and forgets over about
-	// two losses.
-	windowSpread = 0.5
-	// timeoutFloor is Linux's least retransmission timeout (TCP_RTO_MIN).
-	timeoutFloor = 200 * time.Millisecond
-)
-
-// estimate is the flow's rate and how far it is certain in a test of so long;
-// zero is in steady state.
-func (f lossyFlow) estimate(name string, test time.Duration) estimate {
-	mean := f.rate(f.window(1))
-	low, high := mean*(1-lossDoubt), mean*(1+lossDoubt)
-	open := []string{"how losses are spread"}
-	if f.losses.packets > 0 {
-		high = max(high, f.rate(f.window(bursty)))
-		open[0] = "whether packets are lost singly or in bursts"
-	}
-	p := f.losses.packets + f.losses.units
-	if f.answer != tcp.AsBBR {
-		low = min(low, f.withTimeouts(p))
-	}
-	if f.older {
-		low = min(low, mean/math.Sqrt2)
-		open = append(open, "whether delayed acknowledgements slow the sender's growth")
-	}
-	if f.answer == tcp.AsUnknown {
-		low, high = min(low, f.rate(tcp.AsReno.Window(p, f.rtt))), 4*high
-		open = append(open, "how "+name+" answers loss, taken as cubic")
-	}
-	if test > 0 {
-		events := max(mean*test.Seconds()/8/float64(f.bytes)*p, 0.1)
-		spread := min(windowSpread/math.Sqrt(events), 0.6)
-		low, high = low*(1-spread), high*(1+spread)
-		open = append(open, fmt.Sprintf("a test of %s sees only some %.0f losses", test, math.Ceil(events)))
-	}
-	if !f.sack {
-		mean = f.withTimeouts(p)
-		low = min(low, mean)
-	}
-	return estimate{rate: unit.BitRate(mean), low: unit.BitRate(low), high: unit.BitRate(max(high, mean)), open: strings.Join(open, ", ")}
-}
-
-// withTimeouts is the rate where timeouts count: by PFTK without selective
-// acknowledgements, and with them for each retransmission that is lost itself.
-func (f lossyFlow) withTimeouts(p float64) float64 {
-	timeout := timeoutFloor + f.rtt
-	if !f.sack {
-		b := 1.0
-		if f.older {
-			b = 2
-		}
-		return min(f.rate(f.window(1)), tcp.Pftk(p, b, math.Inf(1), f.rtt, timeout)*float64(f.bytes)*8)
-	}
-	segments := f.window(1) / f.rtt.Seconds()
-	return float64(f.bytes) * 8 / (1/segments + timeout.Seconds()*p*p)
 }

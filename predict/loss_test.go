@@ -217,9 +217,9 @@ func TestDoubtsOfLoss(t *testing.T) {
 		{"many losses cost timeouts", 0.05, false, 0.70, 0.80},
 		{"acknowledgements may count", 1e-5, true, 0.70, 0.72},
 	} {
-		f := lossyFlow{losses: losses{packets: c.loss}, rtt: 10 * time.Millisecond, bytes: 1448, answer: tcp.AsReno, older: c.older, sack: true}
-		e := f.estimate("reno", 0)
-		if share := float64(e.low / e.rate); share < c.low || share > c.high {
+		f := tcp.LossyFlow{Packets: c.loss, RTT: 10 * time.Millisecond, Bytes: 1448, Answer: tcp.AsReno, Older: c.older, Sack: true}
+		e := f.Estimate("reno", 0)
+		if share := float64(e.Low / e.Rate); share < c.low || share > c.high {
 			t.Errorf("%s: at least %.3f of the middle; want %.2f to %.2f", c.what, share, c.low, c.high)
 		}
 	}

@@ -15,6 +15,7 @@ type network struct {
 	outCard  map[string]slotResource
 	inCard   map[string]slotResource
 	shared   []int // by the bounds' shared limits
+	between  []int // by the switches' links
 	bounds   bounds
 	at       level
 }
@@ -34,6 +35,7 @@ func (w *way) network(b bounds, at level) *network {
 	for _, s := range b.shared {
 		n.shared = append(n.shared, n.add(s.total.at(at)))
 	}
+	n.betweenSwitches(w)
 	return n
 }
 
@@ -72,10 +74,10 @@ func (n *network) cards(ids map[string]slotResource, at []attachment) {
 // everyPort is the port number of a flow that is striped over all ports.
 const everyPort = -1
 
-// loads lists what a stream of the leg claims when it leaves by one port and
-// arrives by another.
-func (n *network) loads(w *way, number, out, in int) []maxmin.Load {
+// loads lists what a stream of a plan's cell claims.
+func (n *network) loads(p plan, c planned) []maxmin.Load {
 	var all []maxmin.Load
+	w, number := p.way, c.leg
 	l := w.legs[number]
 	add := func(resource int, weight float64) {
 		if resource != maxmin.None {
@@ -100,8 +102,9 @@ func (n *network) loads(w *way, number, out, in int) []maxmin.Load {
 			}
 		}
 	}
-	onPorts(w.out.at[l.out], n.out[l.out], n.outCard, out, l.outTags, true)
-	onPorts(w.in.at[l.in], n.in[l.in], n.inCard, in, l.inTags, false)
+	onPorts(w.out.at[l.out], n.out[l.out], n.outCard, c.out, l.outTags, true)
+	onPorts(w.in.at[l.in], n.in[l.in], n.inCard, c.in, l.inTags, false)
+	n.onSwitches(p, c, add)
 	for i, s := range n.bounds.shared {
 		switch {
 		case !s.covers(number):

@@ -5,6 +5,7 @@ import (
 
 	"github.com/linerate/linerate/predict/chance"
 	"github.com/linerate/linerate/predict/maxmin"
+	"github.com/linerate/linerate/predict/tiers"
 )
 
 // assumption is how a plan resolves what the traffic leaves open.
@@ -12,6 +13,7 @@ type assumption struct {
 	kernel bool // source ports as the kernel chooses them
 	worst  bool // chance puts all flows of a bond on one port
 	low    bool // what is unknown turns out worst
+	mean   bool // what addresses decide on switches is the mean of many pairs
 }
 
 // plan is the traffic's streams on the way's ports.
@@ -19,10 +21,12 @@ type plan struct {
 	way    *way
 	groups []chance.Group
 	cells  []planned
+	routes []tiers.Route // through the switches
 }
 
-// planned is one cell: a leg and the ports it leaves and arrives by.
-type planned struct{ leg, out, in int }
+// planned is one cell: a leg, the ports it leaves and arrives by, and the plan's route
+// through the switches between, counted from 1; zero is none that is described.
+type planned struct{ leg, out, in, over int }
 
 // choice is the ports one flow may land on at one side: one, or each of
 // several equally likely.
@@ -46,12 +50,12 @@ func (w *way) plan(a assumption) plan {
 	kinds := map[planned]int{}
 	for i := range outs {
 		n := i % len(w.legs)
-		key := planned{n, sole(outs[i]), sole(ins[i])}
+		key := planned{n, sole(outs[i]), sole(ins[i]), 0}
 		g, ok := kinds[key]
 		if !ok {
 			g = len(p.groups)
 			kinds[key] = g
-			p.groups = append(p.groups, chance.Group{Classes: p.classesOf(n, outs[i], ins[i])})
+			p.groups = append(p.groups, chance.Group{Classes: p.classesOf(n, outs[i], ins[i], a)})
 		}
 		p.groups[g].Streams++
 	}
@@ -224,20 +228,23 @@ func anyOf(n int) choice {
 }
 
 // classesOf lists the cells of a flow with these choices, by class.
-func (p *plan) classesOf(n int, out, in choice) []chance.Class {
+func (p *plan) classesOf(n int, out, in choice, a assumption) []chance.Class {
 	if len(out.classes) == 0 {
-		return []chance.Class{{Cells: p.cellsOf(n, out, in), Weight: 1}}
+		return []chance.Class{{Cells: p.cellsOf(n, out, in, a), Weight: 1}}
 	}
 	var all []chance.Class
 	for _, c := range out.classes {
 		out.ports = c.ports
-		all = append(all, chance.Class{Cells: p.cellsOf(n, out, in), Weight: c.weight})
+		all = append(all, chance.Class{Cells: p.cellsOf(n, out, in, a), Weight: c.weight})
 	}
 	return all
 }
 
 // cellsOf lists the equally likely cells of a flow with these choices.
-func (p *plan) cellsOf(n int, out, in choice) []int {
+func (p *plan) cellsOf(n int, out, in choice, a assumption) []int {
+	if ids, described := p.routed(n, out, in, a); described {
+		return ids
+	}
 	var ids []int
 	for _, o := range out.ports {
 		arrivals := in.ports
@@ -245,7 +252,7 @@ func (p *plan) cellsOf(n int, out, in choice) []int {
 			arrivals = []int{o % len(p.way.in.at[p.way.legs[n].in].ports)}
 		}
 		for _, i := range arrivals {
-			ids = append(ids, p.cell(planned{n, o, i}))
+			ids = append(ids, p.cell(planned{n, o, i, 0}))
 		}
 	}
 	return ids
@@ -261,7 +268,7 @@ func (p *plan) cell(c planned) int {
 
 // same reports two plans that put the same flows on the same ports.
 func (p plan) same(q plan) bool {
-	return slices.Equal(p.cells, q.cells) && slices.EqualFunc(p.groups, q.groups, func(a, b chance.Group) bool {
+	return slices.Equal(p.cells, q.cells) && slices.EqualFunc(p.routes, q.routes, sameRoute) && slices.EqualFunc(p.groups, q.groups, func(a, b chance.Group) bool {
 		return a.Streams == b.Streams && slices.EqualFunc(a.Classes, b.Classes, func(x, y chance.Class) bool { return slices.Equal(x.Cells, y.Cells) })
 	})
 }
@@ -274,6 +281,7 @@ func (p plan) chance() bool {
 // result is a plan's outcome, the mean over chance.
 type result struct {
 	rate float64 // payload, +Inf without a bound
+	most float64 // of the best way that luck may have
 	// streams and payload on each cell of the plan.
 	streams, loads []float64
 }
@@ -286,7 +294,8 @@ func (p plan) run(n *network, streamCap float64) result {
 		for i := range cells {
 			cells[i].Streams = counts[i]
 		}
-		r.rate += probability * f.Fill(cells)
+		rate := f.Fill(cells)
+		r.rate, r.most = r.rate+probability*rate, max(r.most, rate)
 		for i, c := range cells {
 			r.streams[i] += probability * c.Streams
 			r.loads[i] += probability * c.Streams * c.Rate
@@ -300,7 +309,7 @@ func (p plan) run(n *network, streamCap float64) result {
 func (p plan) prepared(n *network, streamCap float64) ([]maxmin.Cell, *maxmin.Filler) {
 	cells := make([]maxmin.Cell, len(p.cells))
 	for i, c := range p.cells {
-		cells[i] = maxmin.Cell{Cap: streamCap, Loads: n.loads(p.way, c.leg, c.out, c.in)}
+		cells[i] = maxmin.Cell{Cap: streamCap, Loads: n.loads(p, c)}
 	}
 	return cells, &maxmin.Filler{Capacity: n.capacity}
 }

@@ -113,7 +113,9 @@ type Limit struct {
 	Low   unit.BitRate `json:"rate_low_bps,omitempty"`
 	High  unit.BitRate `json:"rate_high_bps,omitempty"`
 	Where string       `json:"where"`
-	Why   string       `json:"why"`
+	// Switch is the switch whose links bind; "" for a host's and for all others.
+	Switch string `json:"switch,omitempty"`
+	Why    string `json:"why"`
 }
 
 // LinkShare is the expected load of one physical link.

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/fabric/topology"
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/steer"
@@ -48,6 +49,8 @@ type use struct {
 	// Of byAddress: cards, each address of the host's own has one port; secret,
 	// nobody can tell which.
 	cards, secret bool
+	// bySwitch: a switch chooses the port, by a hash that no probe learned.
+	bySwitch bool
 	// mend says what would use more ports of a bond whose host is not Linux; "" else.
 	mend string
 	// outer: the ports are a tunnel's, which decide and cannot be chosen.
@@ -136,17 +139,21 @@ func (a attachment) switchUse(path fabric.Path, ipv6 bool) use {
 	if ipv6 {
 		lane.Src = netip.IPv6Unspecified()
 	}
-	if rule, ok := affine.Find(path.Learned, a.host.Name, flow.LearnedSport, a.portNames(), lane); ok {
+	if rule, ok := affine.Find(path.LearnedTowards(a.host.Name), a.host.Name, flow.LearnedSport, a.portNames(), lane); ok {
 		return learnedUse(rule)
 	}
 	links := len(a.ports)
 	var policy netstate.HashPolicy
-	if path.SwitchHash == "" || policy.UnmarshalText([]byte(path.SwitchHash)) != nil {
-		return use{spread: notKnown, why: "how the far side spreads flows over these links is unknown (switch_hash)"}
+	hash := path.HashTowards(a.host.Name)
+	if policy.UnmarshalText([]byte(hash)) != nil {
+		if topology.FieldsOf(hash) != topology.FieldsUnknown {
+			return wordUse(hash)
+		}
+		return use{spread: notKnown, bySwitch: true, why: "how the far side spreads flows over these links is unknown (switch_hash)"}
 	}
 	b := steer.Declared(policy, links)
 	r := b.Reach()
-	u := use{why: "the switch: " + r.Why, policy: policy}
+	u := use{why: "the switch: " + r.Why, policy: policy, bySwitch: true}
 	switch {
 	case r.Ports && r.Chosen:
 		u.spread = byPort

@@ -11,6 +11,7 @@ import (
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict/framing"
 	"github.com/linerate/linerate/predict/routing"
+	"github.com/linerate/linerate/predict/tiers"
 	"github.com/linerate/linerate/unit"
 )
 
@@ -24,7 +25,8 @@ type way struct {
 	receiver netstate.Host
 	out, in  side
 	legs     []leg
-	arrives  float64 // share of packets
+	arrives  float64      // share of packets
+	switches []*tiers.Way // by leg; nil where they are not described
 }
 
 // side is one host's attachments that the way's lanes use.
@@ -241,6 +243,7 @@ func (w *way) resolve() {
 		w.in.uses = append(w.in.uses, a.receiveUse(w.path, w.ipv6()))
 	}
 	w.tunnelUses()
+	w.overSwitches()
 	w.out.place(w, true, func(l leg) (int, netip.Addr) { return l.out, l.lane.Dst })
 	w.in.place(w, false, func(l leg) (int, netip.Addr) { return l.in, l.lane.Src })
 	w.arrives = w.losses().arriving()

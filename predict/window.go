@@ -34,16 +34,16 @@ func (w *way) windowLimit(cause record.Cause, where, word string, s tcp.Flight) 
 	switch {
 	case s.Bytes == 0:
 		return streamLimit{cause: cause, where: where, why: word + ": " + s.Why}
-	case trip.rtt == 0:
+	case trip.RTT == 0:
 		return streamLimit{cause: cause, where: w.between(),
 			why: fmt.Sprintf("%s: %s; the round trip is unknown, so the rate it allows is too (measure latency)", word, s.Why)}
 	}
-	text := fmt.Sprintf("%.3f ms", unit.Milliseconds(trip.rtt))
+	text := fmt.Sprintf("%.3f ms", unit.Milliseconds(trip.RTT))
 	if w.traffic.LoadedRTT == 0 {
 		text += fmt.Sprintf(" (the path's %.3f and the hosts' own delay)", unit.Milliseconds(w.path.RTT))
 	}
 	each := windowEstimate(s, trip)
-	if lost := rampOf(s.Bytes, w.segment(w.legs[0]).Payload(), trip.rtt); w.traffic.Window > 0 && lost > 0 {
+	if lost := rampOf(s.Bytes, w.segment(w.legs[0]).Payload(), trip.RTT); w.traffic.Window > 0 && lost > 0 {
 		each = each.ramped(lost, w.traffic.Window)
 	}
 	return streamLimit{cause: cause, where: where, each: each,
@@ -51,15 +51,15 @@ func (w *way) windowLimit(cause record.Cause, where, word string, s tcp.Flight) 
 }
 
 // windowEstimate is a window over a round trip with the range of both.
-func windowEstimate(s tcp.Flight, t trip) estimate {
-	e := estimate{rate: windowRate(s.Bytes, t.rtt), open: s.Open}
-	few, many, long, short := s.Bytes, s.Bytes, t.rtt, t.rtt
+func windowEstimate(s tcp.Flight, t tcp.Trip) estimate {
+	e := estimate{rate: windowRate(s.Bytes, t.RTT), open: s.Open}
+	few, many, long, short := s.Bytes, s.Bytes, t.RTT, t.RTT
 	if s.Low > 0 {
 		few = min(few, s.Low)
 	}
 	many = max(many, s.High)
-	if t.longest > 0 {
-		long, short = max(long, t.longest), min(short, t.shortest)
+	if t.Longest > 0 {
+		long, short = max(long, t.Longest), min(short, t.Shortest)
 		if e.open != "" {
 			e.open += "; "
 		}

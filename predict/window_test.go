@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/linerate/linerate/predict/tcp"
 	"github.com/linerate/linerate/predict/testfabric"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
@@ -19,16 +20,16 @@ func TestTrip(t *testing.T) {
 		name        string
 		rtt, loaded time.Duration
 		cards       int
-		want        trip
+		want        tcp.Trip
 	}{
-		{"unknown", 0, 0, 2, trip{}},
-		{"measured under load", 9 * ms, 9500 * time.Microsecond, 2, trip{rtt: 9500 * time.Microsecond}},
-		{"emulated", 9 * ms, 0, 0, trip{rtt: 9110 * time.Microsecond}},
-		{"cards", 9 * ms, 0, 2, trip{9302 * time.Microsecond, 9092 * time.Microsecond, 9642 * time.Microsecond}},
-		{"one card", 9 * ms, 0, 1, trip{9206 * time.Microsecond, 9091 * time.Microsecond, 9386 * time.Microsecond}},
-		{"short", ms / 5, 0, 2, trip{220 * time.Microsecond, 220 * time.Microsecond, 842 * time.Microsecond}},
+		{"unknown", 0, 0, 2, tcp.Trip{}},
+		{"measured under load", 9 * ms, 9500 * time.Microsecond, 2, tcp.Trip{RTT: 9500 * time.Microsecond}},
+		{"emulated", 9 * ms, 0, 0, tcp.Trip{RTT: 9110 * time.Microsecond}},
+		{"cards", 9 * ms, 0, 2, tcp.Trip{RTT: 9302 * time.Microsecond, Shortest: 9092 * time.Microsecond, Longest: 9642 * time.Microsecond}},
+		{"one card", 9 * ms, 0, 1, tcp.Trip{RTT: 9206 * time.Microsecond, Shortest: 9091 * time.Microsecond, Longest: 9386 * time.Microsecond}},
+		{"short", ms / 5, 0, 2, tcp.Trip{RTT: 220 * time.Microsecond, Shortest: 220 * time.Microsecond, Longest: 842 * time.Microsecond}},
 	} {
-		if got := tripOf(c.rtt, c.loaded, c.cards); got != c.want {
+		if got := tcp.TripOf(c.rtt, c.loaded, c.cards); got != c.want {
 			t.Errorf("%s: %+v; want %+v", c.name, got, c.want)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/linerate/linerate/diagnose/trial/without"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/record"
 )
@@ -23,7 +24,7 @@ func (v *wayView) lacpDown() (hypothesis, bool) {
 		}
 		h := v.fabric.Hosts[side[0].host]
 		for _, l := range h.Links {
-			if l.Bond == nil || !usesAll(l.Bond.Mode) || !carries(l, side) {
+			if l.Bond == nil || !without.UsesAll(l.Bond.Mode) || !carries(l, side) {
 				continue
 			}
 			// A stream for each usable port and no more has no use for others.
@@ -38,11 +39,6 @@ func (v *wayView) lacpDown() (hypothesis, bool) {
 		}
 	}
 	return hypothesis{}, false
-}
-
-// usesAll reports modes that carry traffic over every port that is up.
-func usesAll(m netstate.BondMode) bool {
-	return m != netstate.ActiveBackup && m != netstate.Broadcast
 }
 
 // What shows which ports a bond uses: any mode's, and an aggregate's.

@@ -1,12 +1,10 @@
 package trial
 
 import (
-	"fmt"
-	"maps"
 	"slices"
 
+	"github.com/linerate/linerate/diagnose/trial/without"
 	"github.com/linerate/linerate/flow"
-	"github.com/linerate/linerate/internal/bondopt"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict"
 	"github.com/linerate/linerate/predict/routing"
@@ -23,7 +21,7 @@ const mostStreams = 1024
 // or where nobody can say.
 func (v *wayView) after(cause record.Cause) (unit.BitRate, *record.NextLimit) {
 	t := v.trial
-	best := withPolicy(v.fabric, t.From, t.To)
+	best := without.WithPolicy(v.fabric, t.From, t.To)
 	switch cause {
 	case record.LineRate, record.Unknown:
 		return 0, nil
@@ -33,31 +31,37 @@ func (v *wayView) after(cause record.Cause) (unit.BitRate, *record.NextLimit) {
 		}
 		return t.Ceiling, &record.NextLimit{Cause: record.LineRate, Rate: t.Ceiling, Why: "every link carries its own addresses' traffic"}
 	case record.LACPDown:
-		joinPorts(best, t.From, t.To)
+		without.JoinPorts(best, t.From, t.To)
 	case record.MTU:
-		widen(best, v.widest(), t.From, t.To)
+		without.Widen(best, v.widest(), t.From, t.To)
 	case record.Shaper:
-		unshape(best, v.from)
-		best = uncapped(best, t.From, t.To)
+		without.Unshape(best, v.from)
+		best = without.Uncapped(best, t.From, t.To)
 	case record.Pacing:
-		unpace(best, v.from)
+		without.Unpace(best, v.from)
 	case record.CardSlot:
-		unslot(best, t.From, t.To)
+		without.Unslot(best, t.From, t.To)
 	case record.SingleLink:
-		spread(best, v.from, netstate.ActiveBackup)
-		spread(best, v.to, netstate.ActiveBackup, netstate.BalanceTLB)
-		joinPorts(best, t.From, t.To)
+		without.Spread(best, v.from, netstate.ActiveBackup)
+		without.Spread(best, v.to, netstate.ActiveBackup, netstate.BalanceTLB)
+		without.JoinPorts(best, t.From, t.To)
 	case record.ReceiveWindow:
-		raise(best, v.to, "net.ipv4.tcp_rmem")
-		set(best, "1", "net.ipv4.tcp_moderate_rcvbuf", v.to)
-		set(best, "1", "net.ipv4.tcp_window_scaling", v.from, v.to)
+		without.Raise(best, v.to, "net.ipv4.tcp_rmem")
+		without.Set(best, "1", "net.ipv4.tcp_moderate_rcvbuf", v.to)
+		without.Set(best, "1", "net.ipv4.tcp_window_scaling", v.from, v.to)
 	case record.SendBuffer:
-		raise(best, v.from, "net.ipv4.tcp_wmem")
+		without.Raise(best, v.from, "net.ipv4.tcp_wmem")
 	}
-	streams := min(max(t.Streams, linkCount(best, t.From, t.To), len(v.egress), len(v.ingress)), mostStreams)
+	streams := min(max(t.Streams, without.LinkCount(best, t.From, t.To), len(v.egress), len(v.ingress)), mostStreams)
 	sent := predict.Between(t.From, t.To, t.Direction, streams)
 	sent.Protocol, sent.Lanes, sent.ChosenOnly = t.Protocol, v.counted(), true
+	if v.trunk { // its links all in use: no more than the ceiling
+		best = without.Switches(best)
+	}
 	p, err := predict.Predict(best, sent)
+	if v.trunk && t.Ceiling > 0 {
+		p.Rate = min(p.Rate, t.Ceiling)
+	}
 	if err != nil || p.Ceiling <= 0 {
 		return 0, nil // of links whose speed nobody knows no rate is promised
 	}
@@ -102,162 +106,4 @@ func (v *wayView) counted() []flow.Lane {
 		return nil
 	}
 	return own
-}
-
-// withPolicy is the fabric with every hashing bond of the pair at layer3+4.
-func withPolicy(f predict.Fabric, hosts ...string) predict.Fabric {
-	out := predict.Fabric{Hosts: make(map[string]netstate.Host, len(f.Hosts)), Paths: f.Paths, Clouds: f.Clouds}
-	maps.Copy(out.Hosts, f.Hosts)
-	for _, name := range hosts {
-		h, ok := out.Hosts[name]
-		if !ok {
-			continue
-		}
-		h = h.Clone()
-		for i := range h.Links {
-			if b := h.Links[i].Bond; b != nil && b.Own != nil {
-				b.Own = bondopt.ByPorts(h.Kernel.OS, b.Own)
-			} else if b != nil && b.Mode.Hashes() {
-				b.HashPolicy = netstate.Layer34
-			}
-		}
-		out.Hosts[name] = h
-	}
-	return out
-}
-
-// linkCount is the most links any bond of the pair spreads over.
-func linkCount(f predict.Fabric, hosts ...string) int {
-	most := 1
-	for _, name := range hosts {
-		for _, l := range f.Hosts[name].Links {
-			if l.Bond != nil {
-				most = max(most, len(f.Hosts[name].UsablePorts(l.Name)))
-			}
-		}
-	}
-	return most
-}
-
-// joinPorts brings every port of the hosts' bonds that use all up, into the
-// active aggregator where there is one. The hosts are the fabric's own copies.
-func joinPorts(f predict.Fabric, hosts ...string) {
-	for _, name := range hosts {
-		h := f.Hosts[name]
-		for i := range h.Links {
-			port := h.Links[i].Port
-			if port == nil {
-				continue
-			}
-			bond, ok := h.Link(port.Bond)
-			if !ok || bond.Bond == nil || !usesAll(bond.Bond.Mode) {
-				continue
-			}
-			joined := *port
-			joined.Active, joined.MIIUp = true, true
-			if bond.Bond.AD != nil {
-				joined.AggregatorID = bond.Bond.AD.ID
-			}
-			h.Links[i].Port, h.Links[i].Up, h.Links[i].Carrier = &joined, true, true
-		}
-	}
-}
-
-// widen gives links of the hosts at least an MTU. The hosts are the fabric's
-// own copies.
-func widen(f predict.Fabric, mtu int, hosts ...string) {
-	for _, name := range hosts {
-		h := f.Hosts[name]
-		for i := range h.Links {
-			if h.Links[i].MTU > 0 {
-				h.Links[i].MTU = max(h.Links[i].MTU, mtu)
-			}
-		}
-	}
-}
-
-// ampleBuffer binds no stream at any round trip between continents.
-const ampleBuffer = 1 << 30
-
-// raise is a host's largest buffer out of the way. The host is the fabric's
-// own copy.
-func raise(f predict.Fabric, host, key string) {
-	h, ok := f.Hosts[host]
-	if !ok || h.Sysctls == nil {
-		return
-	}
-	s := h.Sysctls[key]
-	s.Value = fmt.Sprintf("4096 131072 %d", ampleBuffer)
-	h.Sysctls[key] = s
-}
-
-// set writes a sysctl that was read of hosts. They are the fabric's own copies.
-func set(f predict.Fabric, value, key string, hosts ...string) {
-	for _, name := range hosts {
-		h := f.Hosts[name]
-		if s, ok := h.Sysctls[key]; ok {
-			s.Value = value
-			h.Sysctls[key] = s
-		}
-	}
-}
-
-// spread makes a host's bonds of some modes, by which one link does all, spread flows over
-// every port. The host is the fabric's own copy.
-func spread(f predict.Fabric, host string, modes ...netstate.BondMode) {
-	for _, l := range f.Hosts[host].Links {
-		if l.Bond != nil && slices.Contains(modes, l.Bond.Mode) {
-			l.Bond.Mode, l.Bond.HashPolicy, l.Bond.Active = netstate.BalanceXOR, netstate.Layer34, ""
-		}
-	}
-}
-
-// unshape takes the host's own shapers off links whose speed is known. The
-// host is the fabric's own copy.
-func unshape(f predict.Fabric, host string) {
-	h := f.Hosts[host]
-	for i, l := range h.Links {
-		h.Links[i].Qdiscs = slices.DeleteFunc(slices.Clone(l.Qdiscs), func(q netstate.Qdisc) bool {
-			return q.Parent == "root" && q.Rate > 0 && (q.Rate < l.Speed || l.Speed == 0 && (l.Bond != nil || l.VLAN != nil))
-		})
-	}
-}
-
-// uncapped is the fabric without the declared rates of a pair and its paths.
-func uncapped(f predict.Fabric, hosts ...string) predict.Fabric {
-	f.Paths = slices.Clone(f.Paths)
-	for i, p := range f.Paths {
-		if slices.Contains(hosts, p.From) && slices.Contains(hosts, p.To) {
-			f.Paths[i].Rate = 0
-		}
-	}
-	for _, name := range hosts {
-		h := f.Hosts[name]
-		h.Rate = 0
-		f.Hosts[name] = h
-	}
-	return f
-}
-
-// unpace takes what holds single flows off the sender's devices. The host is
-// the fabric's own copy.
-func unpace(f predict.Fabric, host string) {
-	h := f.Hosts[host]
-	for i := range h.Links {
-		qdiscs := slices.Clone(h.Links[i].Qdiscs)
-		for k := range qdiscs {
-			qdiscs[k].FlowRate = 0
-		}
-		h.Links[i].Qdiscs = qdiscs
-	}
-}
-
-// unslot puts every card into a slot that does not bind. The hosts are the
-// fabric's own copies.
-func unslot(f predict.Fabric, hosts ...string) {
-	for _, name := range hosts {
-		h := f.Hosts[name]
-		h.Cards = nil
-		f.Hosts[name] = h
-	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/diagnose"
+	"github.com/linerate/linerate/diagnose/trial/without"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -141,5 +142,5 @@ func (v *wayView) leftBond(o record.Outage) bool {
 		return false
 	}
 	bond, ok := h.Link(l.Port.Bond)
-	return ok && bond.Bond != nil && usesAll(bond.Bond.Mode)
+	return ok && bond.Bond != nil && without.UsesAll(bond.Bond.Mode)
 }

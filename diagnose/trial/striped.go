@@ -142,7 +142,7 @@ func (v *wayView) switched() striped {
 	var policy netstate.HashPolicy
 	for _, p := range v.fabric.Paths {
 		there, back := p.From == v.from && p.To == v.to, p.From == v.to && p.To == v.from
-		if !there && !(back && !p.Directed) || policy.UnmarshalText([]byte(p.SwitchHash)) != nil {
+		if !there && !(back && !p.Directed) || policy.UnmarshalText([]byte(p.HashTowards(v.to))) != nil {
 			continue
 		}
 		reach := steer.Declared(policy, len(v.ingress)).Reach()

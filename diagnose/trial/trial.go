@@ -72,6 +72,7 @@ func worstWay(f predict.Fabric, t record.Trial) record.Finding {
 // wayView is one direction of a trial: who sent by which links, who received
 // by which, and how full each was.
 type wayView struct {
+	trunk    bool // the links between switches are what binds
 	fabric   predict.Fabric
 	trial    record.Trial
 	way      flow.Direction

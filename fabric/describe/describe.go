@@ -34,6 +34,9 @@ func Write(hosts []netstate.Host, paths []fabric.Path, reach map[string]string, 
 		all.Set(h.Name, describeHost(h, reach[h.Name], shared, taken))
 	}
 	root.Set("hosts", all)
+	if n := switchesOf(paths); n != nil {
+		root.Set("switches", n)
+	}
 	if n := describePaths(paths); n != nil {
 		root.Set("paths", n)
 	}

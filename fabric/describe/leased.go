@@ -1,7 +1,7 @@
 package describe
 
 import (
-	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/fabric/subnets"
 	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/netstate"
 )
@@ -21,7 +21,7 @@ func (d *describer) leased() *yamldoc.Node {
 func (d *describer) leasedOf(l netstate.Link) *yamldoc.Node {
 	addresses, routes := &yamldoc.Node{Kind: yamldoc.SequenceNode, Flow: true}, &yamldoc.Node{Kind: yamldoc.SequenceNode}
 	for _, p := range l.Leases {
-		if fabric.Connects(p) {
+		if subnets.Connects(p) {
 			addresses.Items = append(addresses.Items, yamldoc.Text(p.String()))
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/fabric/subnets"
 	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/internal/bondopt"
 	"github.com/linerate/linerate/netstate"
@@ -143,7 +144,7 @@ func (d *describer) bridged(bridge string) []string {
 func (d *describer) own(l netstate.Link) []netip.Prefix {
 	var own []netip.Prefix
 	for _, p := range l.Addresses {
-		if fabric.Connects(p) && !d.shared[p.Addr()] {
+		if subnets.Connects(p) && !d.shared[p.Addr()] {
 			own = append(own, p)
 		}
 	}

@@ -175,7 +175,7 @@ var kernelConf = map[string]map[string]string{
 
 func defaults(h *netstate.Host) {
 	for key, value := range kernelSysctls {
-		h.Sysctls[key] = netstate.Sysctl{Value: value, Scope: fabric.SysctlScope(key)}
+		h.Sysctls[key] = netstate.Sysctl{Value: value, Scope: netstate.ScopeOf(key)}
 	}
 	links := []string{"all", "default"}
 	for _, l := range h.Links {
@@ -190,7 +190,7 @@ func defaults(h *netstate.Host) {
 	}
 	for _, key := range profile.Keys(h.Links) {
 		if _, ok := h.Sysctls[key]; !ok && !strings.Contains(key, "bridge-nf") {
-			h.Sysctls[key] = netstate.Sysctl{Value: "0", Scope: fabric.SysctlScope(key)}
+			h.Sysctls[key] = netstate.Sysctl{Value: "0", Scope: netstate.ScopeOf(key)}
 		}
 	}
 }

@@ -117,7 +117,7 @@ func (b *builder) fileSysctl(key, value string) {
 	value = asPrinted(value, have.Value)
 	scope := have.Scope
 	if scope == "" {
-		scope = fabric.SysctlScope(key)
+		scope = netstate.ScopeOf(key)
 	}
 	switch {
 	case b.request.InNamespace && scope == netstate.ScopeGlobal:

@@ -79,12 +79,12 @@ func Of(h fabric.Host, declared netstate.Host, sysctls []string) netstate.Host {
 	}
 	for key, value := range baseline {
 		if parts := strings.Split(key, "."); len(parts) < 3 || parts[2] != "conf" {
-			bare.Sysctls[key] = netstate.Sysctl{Value: value, Scope: fabric.SysctlScope(key)}
+			bare.Sysctls[key] = netstate.Sysctl{Value: value, Scope: netstate.ScopeOf(key)}
 		}
 	}
 	for _, key := range sysctls {
 		if value, ok := baselineOf(key); ok {
-			bare.Sysctls[key] = netstate.Sysctl{Value: value, Scope: fabric.SysctlScope(key)}
+			bare.Sysctls[key] = netstate.Sysctl{Value: value, Scope: netstate.ScopeOf(key)}
 		}
 	}
 	for key, s := range declared.Sysctls {

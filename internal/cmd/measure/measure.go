@@ -20,7 +20,7 @@ import (
 	"github.com/linerate/linerate/internal/cmd/discover"
 	"github.com/linerate/linerate/internal/cmd/progress"
 	"github.com/linerate/linerate/internal/run/campaign"
-	"github.com/linerate/linerate/predict"
+	"github.com/linerate/linerate/predict/declared"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/report"
 	"github.com/linerate/linerate/unit"
@@ -251,7 +251,7 @@ func measureFabric(ctx context.Context, con *console.Console, f fabric.Fabric, m
 	}
 	defer c.Close()
 	if pathless(c, f) {
-		return console.BadUsage(f.File+": no path to measure", predict.RemedyFor(predict.ErrNoPath))
+		return console.BadUsage(f.File+": no path to measure", declared.RemedyFor(declared.ErrNoPath))
 	}
 	for _, d := range c.Differences() {
 		p.Say("        %s %s: the file says %s, the host %s; used: %s", d.Host, d.What, d.File, d.Observed, d.Used)

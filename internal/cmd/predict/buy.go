@@ -12,7 +12,7 @@ import (
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/internal/advise/purchase"
 	"github.com/linerate/linerate/internal/cmd/console"
-	"github.com/linerate/linerate/predict"
+	"github.com/linerate/linerate/predict/declared"
 	"github.com/linerate/linerate/unit"
 )
 
@@ -75,7 +75,7 @@ func (b buyFlags) paths(f fabric.Fabric) ([]fabric.Path, error) {
 	}
 	if len(all) > 0 {
 		var first []fabric.Path
-		for _, pair := range predict.PairsOf(all) {
+		for _, pair := range declared.Pairs(all) {
 			first = append(first, pair[0])
 		}
 		return first, nil

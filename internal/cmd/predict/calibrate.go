@@ -15,6 +15,7 @@ import (
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict"
 	"github.com/linerate/linerate/predict/calibrate"
+	"github.com/linerate/linerate/predict/declared"
 	"github.com/linerate/linerate/predict/whatif"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
@@ -91,7 +92,7 @@ func (c calibrateFlag) learn(s *foresight, m fabric.Measure) error {
 		return nil
 	}
 	r := c.record
-	for _, paths := range predict.PairsOf(s.state.Paths) {
+	for _, paths := range declared.Pairs(s.state.Paths) {
 		for _, d := range flow.Directions() {
 			rows := c.rows(r, paths[0].From, paths[0].To, d)
 			if len(rows) == 0 {

@@ -12,6 +12,7 @@ import (
 	"github.com/linerate/linerate/internal/cmd/progress"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict"
+	"github.com/linerate/linerate/predict/declared"
 )
 
 // liveFlag asks to look at the fabric's hosts before predicting.
@@ -64,10 +65,10 @@ func observed(ctx context.Context, con *console.Console, f fabric.Fabric) (*fore
 				hosts = append(hosts, s.state.Hosts[h.Name])
 			}
 		}
-		s.state.Paths = fabric.PathsBetween(hosts)
+		s.state.Paths = f.Over(fabric.PathsBetween(hosts))
 	}
 	if len(s.state.Paths) == 0 {
-		return nil, console.BadUsage(f.File+": no path to predict", predict.RemedyFor(predict.ErrNoPath))
+		return nil, console.BadUsage(f.File+": no path to predict", declared.RemedyFor(declared.ErrNoPath))
 	}
 	return s, missingTrips(ctx, con, p, s, reached)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/linerate/linerate/internal/cmd/measure"
 	"github.com/linerate/linerate/internal/plaintext"
 	"github.com/linerate/linerate/predict"
+	"github.com/linerate/linerate/predict/declared"
 	"github.com/linerate/linerate/predict/whatif"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/report"
@@ -159,7 +160,7 @@ func (s *foresight) supposedRate(changes whatif.Changes, m fabric.Measure, p pre
 	}
 	then := *s
 	then.state, then.learned, then.use = state, nil, nil
-	for _, paths := range predict.PairsOf(state.Paths) {
+	for _, paths := range declared.Pairs(state.Paths) {
 		if paths[0].From != p.From || paths[0].To != p.To {
 			continue
 		}

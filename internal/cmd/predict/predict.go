@@ -21,6 +21,7 @@ import (
 	"github.com/linerate/linerate/internal/cmd/progress"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict"
+	"github.com/linerate/linerate/predict/declared"
 	"github.com/linerate/linerate/unit"
 )
 
@@ -138,7 +139,8 @@ paper. --validate judges the model by published tables, or by a file of yours.
 			if err := f.affordable(m); err != nil {
 				return err
 			}
-			if pairs := len(predict.PairsOf(f.state.Paths)); pairs*len(m.Directions)*len(m.Streams) > manyRows {
+			pairs := len(declared.Pairs(f.state.Paths))
+			if pairs*len(m.Directions)*len(m.Streams) > manyRows {
 				progress.New(con).Stage("predict %s", unit.Counted(pairs, "pair"))
 			}
 			if together.on {
@@ -197,7 +199,7 @@ func otherTable(c *cobra.Command) string {
 
 // affordable refuses more predictions than are made at once.
 func (s *foresight) affordable(m fabric.Measure) error {
-	pairs := len(predict.PairsOf(s.state.Paths))
+	pairs := len(declared.Pairs(s.state.Paths))
 	if rows := pairs * len(m.Directions) * len(m.Streams); rows > mostRows {
 		return console.BadUsage(fmt.Sprintf("%s: %s are %d predictions, at most %d are made at once", s.name, unit.Counted(pairs, "pair"), rows, mostRows),
 			"name the pairs that matter in paths:, or fewer --streams")
@@ -286,9 +288,9 @@ func foresee(ctx context.Context, con *console.Console, args []string, live live
 
 // alone is what the file says by itself.
 func alone(f fabric.Fabric) (*foresight, error) {
-	state, err := predict.Declared(f)
-	if errors.Is(err, predict.ErrNoPath) {
-		hint := predict.RemedyFor(err)
+	state, err := declared.State(f)
+	if errors.Is(err, declared.ErrNoPath) {
+		hint := declared.RemedyFor(err)
 		if slices.ContainsFunc(f.Hosts, func(h fabric.Host) bool { return h.Reach != "" }) {
 			hint += "; --live watches the hosts"
 		}
@@ -303,7 +305,7 @@ func alone(f fabric.Fabric) (*foresight, error) {
 // predictions are those of every pair. A pair about which too little is known
 // is there with its limit unknown and the reason.
 func (s *foresight) predictions(m fabric.Measure) ([]predict.Prediction, error) {
-	pairs := predict.PairsOf(s.state.Paths)
+	pairs := declared.Pairs(s.state.Paths)
 	some, errs := make([][]predict.Prediction, len(pairs)), make([]error, len(pairs))
 	onEveryCore(len(pairs), func(i int) { some[i], errs[i] = s.pair(pairs[i], m) })
 	all := []predict.Prediction{}
@@ -315,7 +317,7 @@ func (s *foresight) predictions(m fabric.Measure) ([]predict.Prediction, error) 
 		case errors.Is(err, workload.ErrCores), errors.Is(err, workload.ErrAddresses), errors.Is(err, workload.ErrParam):
 			return nil, s.misused(err)
 		case errors.Is(err, predict.ErrUnknownSpeed):
-			all = append(all, predict.Unpredicted(pair[0], m, err)...)
+			all = append(all, declared.Unpredicted(pair[0], m, err)...)
 		default:
 			return nil, s.unpredictable(err)
 		}
@@ -325,7 +327,7 @@ func (s *foresight) predictions(m fabric.Measure) ([]predict.Prediction, error) 
 
 // unpredictable says what to mend in the fabric.
 func (s *foresight) unpredictable(err error) error {
-	return console.BadUsage(s.name+": "+err.Error(), predict.RemedyFor(err))
+	return console.BadUsage(s.name+": "+err.Error(), declared.RemedyFor(err))
 }
 
 // pair predicts one pair, with what was learned of it.

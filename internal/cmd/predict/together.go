@@ -79,6 +79,9 @@ func predictTogether(con *console.Console, s *foresight, m fabric.Measure, asked
 		}
 		printTables(con, c.Rows)
 	}
+	if slices.ContainsFunc(s.state.Paths, func(p fabric.Path) bool { return p.Switches != nil }) {
+		return nil
+	}
 	fmt.Fprint(con.Stdout, console.Wrapped("", "Links between switches are not in the file, and are taken to bind nothing.", con.Width()))
 	return nil
 }

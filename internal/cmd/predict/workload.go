@@ -14,6 +14,7 @@ import (
 	"github.com/linerate/linerate/internal/cmd/console"
 	"github.com/linerate/linerate/predict"
 	"github.com/linerate/linerate/predict/connections"
+	"github.com/linerate/linerate/predict/declared"
 	"github.com/linerate/linerate/predict/whatif"
 	"github.com/linerate/linerate/steer"
 	"github.com/linerate/linerate/unit"
@@ -250,7 +251,7 @@ const mostAdvised = 1000
 func (s *foresight) advised(all []predict.Prediction) []workloadPair {
 	m := s.asked
 	var pairs []workloadPair
-	paths := predict.PairsOf(s.state.Paths)
+	paths := declared.Pairs(s.state.Paths)
 	for _, own := range byPair(all) {
 		i := slices.IndexFunc(paths, func(p []fabric.Path) bool { return p[0].From == own[0].From && p[0].To == own[0].To })
 		if i < 0 || own[0].Rate == 0 {

@@ -35,7 +35,7 @@ func newShow(con *console.Console) *cobra.Command {
 	var ecmp ecmpFlags
 	var system systemFlags
 	var open ovsFlags
-	var learned string
+	var learned, switches string
 	c := &cobra.Command{
 		Use: "show", Short: "which link each flow takes", Args: console.NoArgs,
 		Long: `Says which link of a bond each flow takes, and how many take each. Links count
@@ -48,6 +48,7 @@ reason.
   linerate steer show --policy layer2 --links 2 --flows flows.csv
   linerate steer show --route --src 10.0.0.1 --dst 10.1.0.2 --sport 40000-40015
   linerate steer show --ecmp 1:2:3 --ecmp-policy l4 --seed 7 --flows flows.csv
+  linerate steer show --fabric fabric.yaml --src 10.0.0.1 --dst 10.0.0.3
   linerate steer show --bond-show show.txt --smac 00:16:3e:00:00:01 --vlan 20`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := refuseZero(cmd); err != nil {
@@ -64,6 +65,9 @@ reason.
 			}
 			if err := packet.apply(frames); err != nil {
 				return err
+			}
+			if switches != "" {
+				return showSwitches(cmd.Context(), con, switches, frames)
 			}
 			if learned != "" {
 				return showLearned(cmd.Context(), con, learned, frames)
@@ -113,6 +117,7 @@ reason.
 	system.add(c)
 	open.add(c)
 	c.Flags().StringVar(&learned, "learned", "", learnedUsage+":\nby which link of the receiver a flow arrives")
+	c.Flags().StringVar(&switches, "fabric", "", fabricUsage)
 	return c
 }
 

@@ -18,7 +18,7 @@ import (
 	"github.com/linerate/linerate/internal/cmd/progress"
 	"github.com/linerate/linerate/internal/cmd/render"
 	"github.com/linerate/linerate/internal/run/campaign"
-	"github.com/linerate/linerate/predict"
+	"github.com/linerate/linerate/predict/declared"
 	"github.com/linerate/linerate/unit"
 )
 
@@ -192,7 +192,7 @@ func (t *tuneRun) choose() error {
 		return err
 	}
 	if len(f.Paths) == 0 {
-		return console.BadUsage(f.File+": no path to tune", predict.RemedyFor(predict.ErrNoPath))
+		return console.BadUsage(f.File+": no path to tune", declared.RemedyFor(declared.ErrNoPath))
 	}
 	t.options.Path = f.Paths[0]
 	if t.flags.path != "" {

@@ -11,6 +11,7 @@ import (
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict"
+	"github.com/linerate/linerate/predict/declared"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -54,15 +55,15 @@ func Predict(text string) Predicted {
 	if err != nil {
 		return refused(err, "")
 	}
-	state, err := predict.Declared(f)
+	state, err := declared.State(f)
 	switch {
-	case errors.Is(err, predict.ErrNoPath):
-		return refused(fmt.Errorf("%s: %w", name, err), predict.RemedyFor(err))
+	case errors.Is(err, declared.ErrNoPath):
+		return refused(fmt.Errorf("%s: %w", name, err), declared.RemedyFor(err))
 	case err != nil:
 		return refused(err, "")
 	}
 	if err := predict.KnownClouds(state); err != nil {
-		return refused(fmt.Errorf("%s: %w", name, err), predict.RemedyFor(err))
+		return refused(fmt.Errorf("%s: %w", name, err), declared.RemedyFor(err))
 	}
 	m := f.Measure
 	if len(m.Streams) == 0 {
@@ -71,7 +72,7 @@ func Predict(text string) Predicted {
 	if len(m.Directions) == 0 {
 		m.Directions = flow.Directions()
 	}
-	pairs := predict.PairsOf(state.Paths)
+	pairs := declared.Pairs(state.Paths)
 	if n := len(pairs) * len(m.Directions) * len(m.Streams); n > mostRows {
 		return refused(fmt.Errorf("%s: %s are %d predictions, the page makes at most %d", name, unit.Counted(len(pairs), "pair"), n, mostRows),
 			"name the pairs that matter in paths:, or use `linerate predict`")
@@ -82,9 +83,9 @@ func Predict(text string) Predicted {
 		one.Paths = paths
 		all, err := predict.Matrix(one, m)
 		if errors.Is(err, predict.ErrUnknownSpeed) {
-			all = predict.Unpredicted(paths[0], m, err)
+			all = declared.Unpredicted(paths[0], m, err)
 		} else if err != nil {
-			return refused(fmt.Errorf("%s: %w", name, err), predict.RemedyFor(err))
+			return refused(fmt.Errorf("%s: %w", name, err), declared.RemedyFor(err))
 		}
 		pair := Pair{From: paths[0].From, To: paths[0].To}
 		pair.Rows = rows(all)

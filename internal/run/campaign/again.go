@@ -308,7 +308,7 @@ func (c *Campaign) welcome(ctx context.Context, h fabric.Host, host *fleet.Host)
 	for _, o := range c.cfg.Fabric.Hosts {
 		hosts = append(hosts, c.state.Hosts[o.Name])
 	}
-	for _, p := range fabric.PathsBetween(hosts) {
+	for _, p := range c.cfg.Fabric.Over(fabric.PathsBetween(hosts)) {
 		known := slices.ContainsFunc(c.state.Paths, func(o fabric.Path) bool { return o.Joins(p.From, p.To) })
 		if !known && (p.From == h.Name || p.To == h.Name) {
 			c.state.Paths = append(c.state.Paths, p)

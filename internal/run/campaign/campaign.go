@@ -219,7 +219,7 @@ func (c *Campaign) commonSubnets(state predict.Fabric) []fabric.Path {
 	for _, h := range c.cfg.Fabric.Hosts {
 		hosts = append(hosts, state.Hosts[h.Name])
 	}
-	return fabric.PathsBetween(hosts)
+	return c.cfg.Fabric.Over(fabric.PathsBetween(hosts))
 }
 
 // network is the campaign's hosts as measure wants them.

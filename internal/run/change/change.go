@@ -231,7 +231,7 @@ func (c *Change) observe(ctx context.Context) (predict.Fabric, error) {
 		all = append(all, reply.Host)
 	}
 	if len(state.Paths) == 0 {
-		state.Paths = fabric.PathsBetween(all)
+		state.Paths = c.cfg.Fabric.Over(fabric.PathsBetween(all))
 	}
 	return state, nil
 }

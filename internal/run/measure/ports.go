@@ -200,7 +200,7 @@ func learnedHash(n Network, w way, lane flow.Lane, ports []netstate.Link) (affin
 		if !p.Joins(w.from, w.to) {
 			continue
 		}
-		if rule, ok := affine.Find(p.Learned, w.to, flow.LearnedSport, names, lane); ok {
+		if rule, ok := affine.Find(p.LearnedTowards(w.to), w.to, flow.LearnedSport, names, lane); ok {
 			rule.Shared = true
 			return rule, true
 		}
@@ -215,7 +215,7 @@ func switchHash(n Network, w way) (policy netstate.HashPolicy, declared bool) {
 		there := p.From == w.from && p.To == w.to
 		back := p.From == w.to && p.To == w.from && !p.Directed
 		var found netstate.HashPolicy
-		if !there && !back || found.UnmarshalText([]byte(p.SwitchHash)) != nil {
+		if !there && !back || found.UnmarshalText([]byte(p.HashTowards(w.to))) != nil {
 			continue
 		}
 		policy, declared = found, true

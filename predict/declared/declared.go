@@ -1,39 +1,43 @@
-package predict
+// Package declared predicts what a fabric file says by itself, where no host was
+// observed, and names what the file would have to say for more.
+package declared
 
 import (
 	"errors"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/internal/advise/cloud"
 	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/predict"
 	"github.com/linerate/linerate/record"
 )
 
 // ErrNoPath is a fabric file that names no path, and whose hosts share no subnet.
 var ErrNoPath = errors.New("no path to predict")
 
-// Declared is what a fabric file says by itself, where no host was observed. Errors:
+// State is what a fabric file says by itself, where no host was observed. Errors:
 // ErrNoPath, and fabric.ResolveAlone's.
-func Declared(f fabric.Fabric) (Fabric, error) {
+func State(f fabric.Fabric) (predict.Fabric, error) {
 	if err := f.ResolveAlone(); err != nil {
-		return Fabric{}, err
+		return predict.Fabric{}, err
 	}
 	if len(f.Paths) == 0 {
-		return Fabric{}, ErrNoPath
+		return predict.Fabric{}, ErrNoPath
 	}
-	out := Fabric{Hosts: make(map[string]netstate.Host), Paths: f.Paths}
+	out := predict.Fabric{Hosts: make(map[string]netstate.Host), Paths: f.Paths}
 	for _, h := range f.Hosts {
 		state, err := f.State(h.Name)
 		if err != nil {
-			return Fabric{}, err
+			return predict.Fabric{}, err
 		}
 		out.Hosts[h.Name] = state
 	}
 	return out, nil
 }
 
-// PairsOf groups paths by the pair they join, in their order: two directed ones are
+// Pairs groups paths by the pair they join, in their order: two directed ones are
 // one pair.
-func PairsOf(paths []fabric.Path) [][]fabric.Path {
+func Pairs(paths []fabric.Path) [][]fabric.Path {
 	var pairs [][]fabric.Path
 	index := map[[2]string]int{}
 	for _, p := range paths {
@@ -50,30 +54,30 @@ func PairsOf(paths []fabric.Path) [][]fabric.Path {
 
 // Unpredicted says of every direction and stream count of a pair why nobody can tell:
 // its limit is unknown.
-func Unpredicted(p fabric.Path, m fabric.Measure, why error) []Prediction {
-	limit := Limit{Cause: record.Unknown, Where: p.From + " to " + p.To, Why: why.Error() + "; write it as hosts.NAME.hardware.links: {LINK: {speed: 25G}}"}
-	var out []Prediction
+func Unpredicted(p fabric.Path, m fabric.Measure, why error) []predict.Prediction {
+	limit := predict.Limit{Cause: record.Unknown, Where: p.From + " to " + p.To, Why: why.Error() + "; write it as hosts.NAME.hardware.links: {LINK: {speed: 25G}}"}
+	var out []predict.Prediction
 	for _, d := range m.Directions {
 		for _, n := range m.Streams {
-			out = append(out, Prediction{
-				From: p.From, To: p.To, Direction: d, Streams: n, Protocol: m.Protocol, Limit: record.Unknown, Limits: []Limit{limit},
+			out = append(out, predict.Prediction{
+				From: p.From, To: p.To, Direction: d, Streams: n, Protocol: m.Protocol, Limit: record.Unknown, Limits: []predict.Limit{limit},
 			})
 		}
 	}
 	return out
 }
 
-// RemedyFor says what to mend in a fabric file for an error of Declared, Matrix or
-// Predict.
+// RemedyFor says what to mend in a fabric file for an error of State, predict.Matrix or
+// predict.Predict.
 func RemedyFor(err error) string {
 	switch {
 	case errors.Is(err, ErrNoPath):
 		return "name one in paths:, or give two hosts addresses in one subnet"
-	case errors.Is(err, ErrMTU):
+	case errors.Is(err, predict.ErrMTU):
 		return "set mtu at both ends: Ethernet's is 1500"
-	case errors.Is(err, ErrNoLink):
+	case errors.Is(err, predict.ErrNoLink):
 		return "bring the link up, give the bond a port, or give the hosts addresses on another"
-	case unknownCloud(err):
+	case errors.Is(err, cloud.ErrUnknownProvider), errors.Is(err, cloud.ErrUnknownInstance):
 		return "correct the name, or write cloud.bandwidth, or the type in a file of your own (--clouds)"
 	}
 	return "give both hosts an address in one subnet, or a route to the other's"

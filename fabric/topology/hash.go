@@ -1,0 +1,59 @@
+package topology
+
+import "github.com/linerate/linerate/netstate"
+
+// Unknown is the word for a hash that nobody knows.
+const Unknown = "unknown"
+
+// Fields is what a hash reads of a frame, and so which flows share a link.
+type Fields uint8
+
+const (
+	// FieldsUnknown is a hash that nobody described.
+	FieldsUnknown Fields = iota
+	// ByMAC: all flows of two hosts share a link.
+	ByMAC
+	// ByAddress: all flows of two addresses do.
+	ByAddress
+	// ByPort: each flow has a link of its own.
+	ByPort
+)
+
+// words are those of switches beside the kernel's policies, as their makers print them.
+var words = [...]struct {
+	word   string
+	fields Fields
+}{
+	{"src-mac", ByMAC}, {"dst-mac", ByMAC}, {"src-dst-mac", ByMAC},
+	{"src-ip", ByAddress}, {"dst-ip", ByAddress}, {"src-dst-ip", ByAddress},
+	{"src-dst-ip-port", ByPort},
+}
+
+// Words are what a file may write for a switch's hash beside the kernel's policies.
+func Words() []string {
+	var all []string
+	for _, w := range words {
+		all = append(all, w.word)
+	}
+	return append(all, Unknown)
+}
+
+// FieldsOf is what a hash of that word reads.
+func FieldsOf(word string) Fields {
+	for _, w := range words {
+		if w.word == word {
+			return w.fields
+		}
+	}
+	var p netstate.HashPolicy
+	if p.UnmarshalText([]byte(word)) != nil {
+		return FieldsUnknown
+	}
+	switch p {
+	case netstate.Layer34, netstate.Encap34:
+		return ByPort
+	case netstate.Layer23, netstate.Encap23:
+		return ByAddress
+	}
+	return ByMAC
+}
