@@ -90,86 +90,15 @@ func netplanValue(o bondopt.Option, value string) *yamldoc.Node {
 	return &yamldoc.Node{Kind: yamldoc.ScalarNode, Text: value}
 }
 
-// with sets what path leads to, in the text if that gives what setting it in
-// the tree gives, else by writing the tree anew.
+// with sets what path leads to.
 func (n Network) with(value *yamldoc.Node, path ...string) (Network, error) {
-	ps := &yamldoc.Collector{File: "network"}
-	t := yamldoc.Read(ps, []byte(n.Source))
-	if t == nil || len(ps.All) > 0 {
-		return Network{}, fmt.Errorf("edit network: %w", ps.All.Err())
-	}
-	wanted := t.Root.Clone()
-	setNode(wanted, value, path)
-	text, ok := setText(n.Source, t.Root, value, path)
-	if !ok || t.TakesAlias(t.Root) || !yamldoc.SameText(text, wanted) {
-		text = yamldoc.Write(wanted)
+	text, err := yamldoc.Set("network", n.Source, value, path...)
+	if err != nil {
+		return Network{}, fmt.Errorf("edit network: %w", err)
 	}
 	edited, err := ParseNetwork("network", []byte(text))
 	if err != nil {
 		return Network{}, fmt.Errorf("set %s to %s: %w", strings.Join(path, "."), yamldoc.OneLine(value), err)
 	}
 	return edited, nil
-}
-
-// setNode sets a path of the tree, making what is missing: first in a {...}
-// mapping and last in a block, which is where text is put with ease.
-func setNode(n *yamldoc.Node, value *yamldoc.Node, path []string) {
-	n.Kind = yamldoc.MappingNode
-	for i := range n.Pairs {
-		if n.Pairs[i].Key != path[0] {
-			continue
-		}
-		if len(path) == 1 {
-			n.Pairs[i].Value = value
-			return
-		}
-		setNode(n.Pairs[i].Value, value, path[1:])
-		return
-	}
-	added := yamldoc.Pair{Key: path[0], Value: nested(value, path[1:])}
-	if n.Flow {
-		n.Pairs = append([]yamldoc.Pair{added}, n.Pairs...)
-		return
-	}
-	n.Pairs = append(n.Pairs, added)
-}
-
-// nested is {a: {b: value}} for the path a, b.
-func nested(value *yamldoc.Node, path []string) *yamldoc.Node {
-	for i := len(path) - 1; i >= 0; i-- {
-		value = &yamldoc.Node{Kind: yamldoc.MappingNode, Flow: true, Pairs: []yamldoc.Pair{{Key: path[i], Value: value}}}
-	}
-	return value
-}
-
-// setText is setNode on the text; false where the text has a form that this
-// does not know.
-func setText(text string, n *yamldoc.Node, value *yamldoc.Node, path []string) (string, bool) {
-	for len(path) > 0 && n.Get(path[0]) != nil {
-		n, path = n.Get(path[0]), path[1:]
-	}
-	lines := strings.Split(text, "\n")
-	if n.Line < 1 || n.Line > len(lines) {
-		return "", false
-	}
-	if len(path) == 0 {
-		return yamldoc.ReplaceScalar(lines, n, yamldoc.OneLine(value))
-	}
-	added := yamldoc.QuotedKey(path[0]) + ": " + yamldoc.OneLine(nested(value, path[1:]))
-	switch {
-	case n.Kind != yamldoc.MappingNode:
-		return "", false
-	case len(n.Pairs) == 0:
-		return yamldoc.ReplaceAt(lines, n.Line, n.Column, "{}", "{"+added+"}")
-	case n.Flow:
-		p := n.Pairs[0]
-		return yamldoc.ReplaceAt(lines, p.Line, p.Column, "", added+", ")
-	}
-	last := yamldoc.LastLine(n)
-	if last > len(lines) {
-		return "", false
-	}
-	line := strings.Repeat(" ", n.Pairs[0].Column-1) + added
-	lines = append(lines[:last:last], append([]string{line}, lines[last:]...)...)
-	return strings.Join(lines, "\n"), true
 }

@@ -242,6 +242,24 @@ func drop(parent, gone *yamldoc.Node) bool {
 	return false
 }
 
+// Note says of something that is read, and stays, what somebody must know of it, at
+// its place.
+func (f *Host) Note(at *yamldoc.Node, key, why string) {
+	where := f.places[at]
+	f.Unread = append(f.Unread, render.Unread{Path: where.file, Line: max(where.line, 1), Column: where.column, Key: key, Value: at.Text, Why: why})
+}
+
+// Twice notes the keys that stand twice in one mapping of a YAML file, of which a
+// reader takes one (yamldoc.ParseRepeated).
+func (f *Host) Twice(file, text string) {
+	var twice yamldoc.Problems
+	if _, err := yamldoc.Parse(file, []byte(text)); errors.As(err, &twice) {
+		for _, p := range twice {
+			f.Unread = append(f.Unread, render.Unread{Path: file, Line: p.Line, Column: p.Column, Key: p.What, Why: "mappings are joined and of all else the last counts, where netplan does not refuse the file: write it once"})
+		}
+	}
+}
+
 // LeaveOut takes a device out that a fabric cannot hold, and notes it at the place of
 // its definition.
 func (f *Host) LeaveOut(section, id, why string) {
