@@ -121,6 +121,12 @@ func (p placed) unplace(found *render.Found) {
 			found.Unread[i].Path = own
 		}
 	}
+	for i, w := range found.Warnings { // which begin with their place
+		file, rest, ok := strings.Cut(w.Why, ":")
+		if own, moved := p.from[file]; ok && moved {
+			found.Warnings[i].Why = own + ":" + rest
+		}
+	}
 }
 
 // unplaceProblems gives problems the user's own paths.
