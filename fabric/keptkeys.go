@@ -73,12 +73,12 @@ func deviceRenderer(d *decoder, at place, n *yamldoc.Node) {
 	is(sectionRenderer)(d, at, n)
 }
 
-// is holds a value against what a scalar reads.
+// is judges a value by what a scalar reads.
 func is[V any](s scalar[V]) keptKind {
 	return func(d *decoder, at place, n *yamldoc.Node) { s.decode(d, at, n) }
 }
 
-// each holds the items of a list against it.
+// each judges the items of a list by it.
 func each[V any](s scalar[V]) keptKind {
 	return func(d *decoder, at place, n *yamldoc.Node) {
 		if n == nil || !d.want(at, n, yamldoc.SequenceNode) {
@@ -90,7 +90,7 @@ func each[V any](s scalar[V]) keptKind {
 	}
 }
 
-// mapping holds a mapping's keys and their values against what is known.
+// mapping judges a mapping's keys and their values by what is known.
 func mapping(name string, kinds map[string]keptKind) keptKind {
 	o := object[struct{}]{name: name}
 	for _, key := range SortedNames(kinds) {
@@ -141,7 +141,7 @@ var bridgeParameters = mapping("bridge_parameters", map[string]keptKind{
 	"path-cost": byPort(integer(0, 1<<32-2)), "port-priority": byPort(integer(0, 63)),
 })
 
-// byPort holds values that stand by a bridge's ports against what a scalar reads.
+// byPort judges values that stand by a bridge's ports by what a scalar reads.
 func byPort(s scalar[int]) keptKind {
 	return func(d *decoder, at place, n *yamldoc.Node) {
 		if d.want(at, n, yamldoc.MappingNode) {

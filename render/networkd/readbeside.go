@@ -14,7 +14,7 @@ import (
 // ReadDropIns reads what stands beside netplan's files: the drop-ins that DropIns
 // writes, and the .link files of the devices that netplan's files define.
 func ReadDropIns(f *readback.Host, files map[string]string) {
-	r := reader{Host: f, files: files}
+	r := newReader(f, files)
 	for _, file := range slices.Sorted(maps.Keys(files)) {
 		name, ok := strings.CutPrefix(file, Dir+"10-netplan-")
 		dir, _, isDropIn := strings.Cut(name, ".d/")
