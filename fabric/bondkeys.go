@@ -160,7 +160,7 @@ func parameterReader(o bondopt.Option) reader[Bond] {
 		schema = map[string]any{"type": "array", "maxItems": 16, "items": address.schema}
 		read = func(d *decoder, at place, n *yamldoc.Node) (string, bool) {
 			var targets []netip.Addr
-			many(address, func(*Bond) *[]netip.Addr { return &targets }).read(d, at, n, &Bond{})
+			many(addressOf(o), func(*Bond) *[]netip.Addr { return &targets }).read(d, at, n, &Bond{})
 			if len(n.Items) > 16 {
 				d.wrong(at, n, fmt.Sprintf("has %d addresses, the kernel takes 16", len(n.Items)), "")
 			}
@@ -184,6 +184,22 @@ func parameterReader(o bondopt.Option) reader[Bond] {
 			}
 		},
 	}
+}
+
+// addressOf is an address of the family that a list option has.
+func addressOf(o bondopt.Option) scalar[netip.Addr] {
+	s := address
+	if s.hint = "write IPv4 addresses"; o.Kind != bondopt.IPv4List {
+		s.hint = "write IPv6 addresses"
+	}
+	s.parse = func(text string) (netip.Addr, error) {
+		a, err := address.parse(text)
+		if four := o.Kind == bondopt.IPv4List; err == nil && a.Is4() != four {
+			return a, fmt.Errorf("%s is of the other address family", a)
+		}
+		return a, err
+	}
+	return s
 }
 
 // bondAliases leads from the kernel's names, and ifcfg's, to netplan's.

@@ -20,8 +20,18 @@ func checkNetwork(ps *yamldoc.Collector, at place, n *yamldoc.Node, h Host) {
 		c.sections[d.ID] = section
 		c.ids = append(c.ids, d.ID)
 	})
+	c.defined, c.below = map[string]Ethernet{}, map[string][]string{}
+	for _, id := range c.ids {
+		if c.sections[id] != "ethernets" {
+			c.below[id] = nil
+		}
+	}
+	for _, v := range h.Network.VLANs {
+		c.below[v.ID] = []string{v.Link}
+	}
 	c.names()
 	for _, e := range h.Network.Ethernets {
+		c.defined[e.ID] = e
 		c.ethernet(e)
 	}
 	owner := map[string]string{}
@@ -49,6 +59,17 @@ type netChecker struct {
 	host     Host
 	sections map[string]string // of each ID
 	ids      []string
+	defined  map[string]Ethernet // by ID
+	below    map[string][]string // what each other definition rides on
+}
+
+// interfaces is Host.interfaces.
+func (c netChecker) interfaces(id string) ([]string, bool) {
+	if e, ok := c.defined[id]; ok {
+		return e.names(c.host.Hardware)
+	}
+	_, ok := c.below[id]
+	return []string{id}, ok
 }
 
 func (c netChecker) say(what, hint string, path ...any) {
@@ -76,16 +97,16 @@ func (c netChecker) ethernet(e Ethernet) {
 // ports checks a bond's or bridge's interfaces and returns the interface
 // names; false when the file alone does not tell them all.
 func (c netChecker) ports(section, id string, interfaces []string, owner map[string]string) (names []string, all bool) {
-	all = true
+	c.below[id], all = interfaces, true
 	for i, port := range interfaces {
 		if c.sections[port] == "" {
 			c.say(fmt.Sprintf("interface %q is not defined%s", port, yamldoc.Nearest(port, c.ids)), "every port is defined under ethernets, if only as "+port+": {}", section, id, "interfaces", i)
 			all = false
 			continue
 		}
-		devices, known := c.host.interfaces(port)
+		devices, known := c.interfaces(port)
 		all = all && known
-		if e, is := c.host.Network.Ethernet(port); is && e.byAddress() {
+		if e, is := c.defined[port]; is && e.byAddress() {
 			all = false // its name is what the host calls it
 		}
 		if !known {
@@ -137,7 +158,7 @@ func (c netChecker) vlan(v VLAN) {
 	case c.loops(v.ID):
 		c.say(fmt.Sprintf("%s rides on itself", v.ID), "", "vlans", v.ID, "link")
 	default:
-		if names, known := c.host.interfaces(v.Link); known && len(names) > 1 {
+		if names, known := c.interfaces(v.Link); known && len(names) > 1 {
 			c.say(fmt.Sprintf("link %s stands for %d devices (%s), a VLAN rides on one", v.Link, len(names), strings.Join(names, ", ")), "", "vlans", v.ID, "link")
 		}
 	}
@@ -154,7 +175,7 @@ func (c netChecker) loops(id string) bool {
 			return false
 		}
 		seen[lower] = true
-		return slices.ContainsFunc(c.host.Network.below(lower), visit)
+		return slices.ContainsFunc(c.below[lower], visit)
 	}
 	return visit(id)
 }

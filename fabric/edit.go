@@ -90,19 +90,11 @@ func netplanValue(o bondopt.Option, value string) *yamldoc.Node {
 	return &yamldoc.Node{Kind: yamldoc.ScalarNode, Text: value}
 }
 
-// with sets what path leads to, in the text if that gives what setting it in
-// the tree gives, else by writing the tree anew.
+// with sets what path leads to.
 func (n Network) with(value *yamldoc.Node, path ...string) (Network, error) {
-	ps := &yamldoc.Collector{File: "network"}
-	t := yamldoc.Read(ps, []byte(n.Source))
-	if t == nil || len(ps.All) > 0 {
-		return Network{}, fmt.Errorf("edit network: %w", ps.All.Err())
-	}
-	wanted := t.Root.Clone()
-	yamldoc.SetNode(wanted, value, path)
-	text, ok := yamldoc.SetText(n.Source, t.Root, value, path)
-	if !ok || t.TakesAlias(t.Root) || !yamldoc.SameText(text, wanted) {
-		text = yamldoc.Write(wanted)
+	text, err := yamldoc.Set("network", n.Source, value, path...)
+	if err != nil {
+		return Network{}, fmt.Errorf("edit network: %w", err)
 	}
 	edited, err := ParseNetwork("network", []byte(text))
 	if err != nil {

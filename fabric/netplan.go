@@ -113,7 +113,7 @@ var deviceKeys = append([]key[Device]{
 	{"activation-mode", "manual: plan leaves the device up or down as it is; off: plan takes it down"},
 }, notPlanned("renderer", "dhcp4-overrides", "dhcp6-overrides", "dhcp-identifier", "ra-overrides",
 	"ipv6-address-generation", "ipv6-address-token", "ipv6-privacy", "ipv6-mtu", "link-local", "nameservers",
-	"optional-addresses", "ignore-carrier", "critical", "neigh-suppress", "networkmanager")...))...)
+	"optional-addresses", "ignore-carrier", "critical", "hairpin", "port-mac-learning", "neigh-suppress", "networkmanager")...))...)
 
 var deviceAliases = map[string]string{
 	"ip": "addresses", "address": "addresses", "gateway": "gateway4", "dns": "nameservers", "route": "routes",
@@ -150,6 +150,9 @@ var matchKeys = object[Match]{
 			},
 			read: func(d *decoder, at place, n *yamldoc.Node, into *Match) {
 				if n.Kind == yamldoc.SequenceNode {
+					if len(n.Items) == 0 {
+						d.wrong(at, n, "names no driver", "name one, or leave driver out")
+					}
 					many(free, func(m *Match) *[]string { return &m.Drivers }).read(d, at, n, into)
 				} else if v, ok := free.decode(d, at, n); ok {
 					into.Drivers = []string{v}
@@ -184,7 +187,10 @@ var bridgeKeys = object[Bridge]{
 		{"interfaces", "the ports", many(free, func(b *Bridge) *[]string { return &b.Interfaces })},
 		{"parameters", "bridging options; " + NotPlanned, reader[Bridge]{
 			schema: func(*schemaWriter) map[string]any { return map[string]any{} },
-			read:   func(_ *decoder, _ place, n *yamldoc.Node, into *Bridge) { into.Parameters = n },
+			read: func(d *decoder, at place, n *yamldoc.Node, into *Bridge) {
+				bridgeParameters(d, at, n)
+				into.Parameters = n
+			},
 		}},
 	}, lifted(deviceKeys, func(b *Bridge) *Device { return &b.Device })...),
 	alias: deviceAliases,

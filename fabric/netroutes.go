@@ -31,6 +31,9 @@ var addressList = reader[Device]{
 				continue
 			}
 			into.Addresses = append(into.Addresses, p)
+			if options := optionsOf(item, text); options != nil {
+				addressOptions(d, at.item(i), options)
+			}
 			if label := optionsOf(item, text).Get("label"); label != nil && label.Kind == yamldoc.ScalarNode && label.Text != "" {
 				if into.Labels == nil {
 					into.Labels = map[netip.Prefix]string{}
@@ -40,6 +43,10 @@ var addressList = reader[Device]{
 		}
 	},
 }
+
+// addressOptions are what netplan takes behind an address (address_option_handlers,
+// handle_address_option_lifetime).
+var addressOptions = mapping("address_options", map[string]keptKind{"label": is(free), "lifetime": is(word("0", "forever"))})
 
 // optionsOf is the mapping of options behind an address, nil where it has none.
 func optionsOf(n, address *yamldoc.Node) *yamldoc.Node {
@@ -105,17 +112,15 @@ func finishRoute(d *decoder, at place, n *yamldoc.Node, r *Route) {
 		d.wrong(at, n.Find("via"), fmt.Sprintf("via %s is of another address family than to %s", r.Via, r.To), "")
 	}
 	unicast := r.Type == "" || r.Type == "unicast"
-	if undelivered(r.Type) && r.Via.IsValid() {
+	if r.Undeliverable() && r.Via.IsValid() {
 		d.wrong(at, n.Find("via"), fmt.Sprintf("a route of type %s leads nowhere, and has no via (fib_create_info)", r.Type), "take via out, or the type")
 	}
-	if unicast && n.Get("via") == nil && r.Scope != "link" && r.Scope != "host" {
+	switch nearby := slices.Contains([]string{"broadcast", "multicast", "anycast"}, r.Type); {
+	case r.Scope == "" && (unicast && n.Get("via") == nil || nearby): // handle_routes of netplan's src/parse.c (LP 1805038)
+		r.Scope = "link"
+	case unicast && n.Get("via") == nil && r.Scope == "global":
 		d.wrong(at, n, "has no via", "add via: ADDRESS, or scope: link for a directly reachable network")
 	}
-}
-
-// undelivered reports the types of routes that deliver nothing.
-func undelivered(kind string) bool {
-	return slices.Contains([]string{"blackhole", "unreachable", "prohibit", "throw"}, kind)
 }
 
 var ruleKeys = object[Rule]{

@@ -167,9 +167,9 @@ func (n Network) Device(id string) (Device, bool) {
 
 // Ethernet returns the ethernet definition with the ID.
 func (n Network) Ethernet(id string) (Ethernet, bool) {
-	for _, e := range n.Ethernets {
-		if e.ID == id {
-			return e, true
+	for i := range n.Ethernets {
+		if n.Ethernets[i].ID == id {
+			return n.Ethernets[i], true
 		}
 	}
 	return Ethernet{}, false

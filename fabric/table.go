@@ -183,6 +183,7 @@ func namedBeside[T, V any](what string, beside []string, o object[V], add func(i
 			}
 			for _, p := range n.Pairs {
 				if slices.Contains(beside, p.Key) && p.Value.Kind == yamldoc.ScalarNode {
+					sectionRenderer.decode(d, at.key(p.Key), p.Value)
 					continue
 				}
 				if why := BadName(p.Key); why != "" {

@@ -282,9 +282,9 @@ type Sysctl struct {
 
 // Link returns the named link.
 func (h Host) Link(name string) (Link, bool) {
-	for _, l := range h.Links {
-		if l.Name == name {
-			return l, true
+	for i := range h.Links {
+		if h.Links[i].Name == name {
+			return h.Links[i], true
 		}
 	}
 	return Link{}, false

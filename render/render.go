@@ -144,7 +144,7 @@ type Found struct {
 	// Keys is the host as hosts.NAME of a fabric file holds it: "network", and
 	// beside it what netplan has no words for. Sysctls stand under "sysctl".
 	Keys *yamldoc.Node
-	// Unread is what Keys leaves out.
+	// Unread is what Keys leaves out, and what the format's own program refuses.
 	Unread []Unread
 	// Warnings are what was read and a program that reads the same files takes
 	// otherwise, or that somebody must know of them.

@@ -2,9 +2,27 @@ package yamldoc
 
 import "strings"
 
-// SetNode sets a path of the tree, making what is missing: first in a {...}
+// Set returns the text with value at what path leads to, missing mappings made: changed
+// in place if that gives what setting it in the tree gives, else written anew from the
+// tree. Name is the text's in errors, which are Problems.
+func Set(name, text string, value *Node, path ...string) (string, error) {
+	ps := &Collector{File: name}
+	t := Read(ps, []byte(text))
+	if t == nil || len(ps.All) > 0 {
+		return "", ps.All.Err()
+	}
+	wanted := t.Root.Clone()
+	setNode(wanted, value, path)
+	changed, ok := setText(text, t.Root, value, path)
+	if !ok || t.TakesAlias(t.Root) || !SameText(changed, wanted) {
+		changed = Write(wanted)
+	}
+	return changed, nil
+}
+
+// setNode sets a path of the tree, making what is missing: first in a {...}
 // mapping and last in a block, which is where text is put with ease.
-func SetNode(n *Node, value *Node, path []string) {
+func setNode(n *Node, value *Node, path []string) {
 	n.Kind = MappingNode
 	for i := range n.Pairs {
 		if n.Pairs[i].Key != path[0] {
@@ -14,7 +32,7 @@ func SetNode(n *Node, value *Node, path []string) {
 			n.Pairs[i].Value = value
 			return
 		}
-		SetNode(n.Pairs[i].Value, value, path[1:])
+		setNode(n.Pairs[i].Value, value, path[1:])
 		return
 	}
 	added := Pair{Key: path[0], Value: nested(value, path[1:])}
@@ -33,9 +51,9 @@ func nested(value *Node, path []string) *Node {
 	return value
 }
 
-// SetText is SetNode on the text; false where the text has a form that this
+// setText is setNode on the text; false where the text has a form that this
 // does not know.
-func SetText(text string, n *Node, value *Node, path []string) (string, bool) {
+func setText(text string, n *Node, value *Node, path []string) (string, bool) {
 	for len(path) > 0 && n.Get(path[0]) != nil {
 		n, path = n.Get(path[0]), path[1:]
 	}

@@ -123,8 +123,8 @@ func TestCorporaNetplan(t *testing.T) {
 	}
 	t.Logf("row: netplan: %d valid inputs, %d refused (%.1f %%); %d written for networkd and compared: %d say all that netplan says, %d differ with a warning, %d silently", valid, refused, 100*float64(refused)/float64(valid), compared, same, said, silent)
 	t.Logf("row: netplan: %d inputs that it refuses, of the kinds that are read here: %d taken without a word", wrong, taken)
-	if silent > 0 || float64(refused) > 0.01*float64(valid) || valid < 400 {
-		t.Errorf("%d silently otherwise, %d of %d valid ones refused", silent, refused, valid)
+	if silent+taken > 0 || float64(refused) > 0.01*float64(valid) || valid < 400 {
+		t.Errorf("%d silently otherwise, %d of %d valid ones refused, %d invalid ones taken", silent, refused, valid, taken)
 	}
 }
 
@@ -253,6 +253,16 @@ func oneSpelling(key, value string) string {
 	return lower
 }
 
+// otherwise are facts that cloud-init's files of a format do not have, or have
+// otherwise, where its netplan file has them; with the reason.
+var otherwise = []struct{ format, host, fact, why string }{
+	{"expected_sysconfig_opensuse", "", " route ", "cloud-init writes no routes for SUSE"},
+	{"expected_network_manager", "bond_v2", "bond0 mtu 9000", "the profile has no MTU"},
+	{"expected_networkd", "v1_ipv4_and_ipv6_static", "iface0 mtu 9000", "the file has 8999"},
+	{"expected_sysconfig_rhel", "ipv6_slaac", "dhcp6 true", "the file has advertisements alone, for which cloud-init's netplan says dhcp6"},
+	{"expected_eni", "ipv6_slaac", "dhcp6 true", "the file has advertisements alone, for which cloud-init's netplan says dhcp6"},
+}
+
 // TestCorporaCloudInit reads what cloud-init writes for one host in each of its
 // formats: they say the same addresses, gateways and bonds.
 func TestCorporaCloudInit(t *testing.T) {
@@ -303,7 +313,15 @@ func TestCorporaCloudInit(t *testing.T) {
 				reference = facts
 				continue
 			}
-			if lost := missing(reference, facts); len(lost) > 0 && len(reference) > 0 {
+			lost := slices.DeleteFunc(missing(reference, facts), func(fact string) bool {
+				for _, o := range otherwise {
+					if strings.HasPrefix(f.key, o.format) && (o.host == "" || o.host == name) && strings.Contains(fact, o.fact) {
+						return true
+					}
+				}
+				return false
+			})
+			if len(lost) > 0 {
 				if len(found.Unread) == 0 {
 					silent++
 				}
@@ -316,6 +334,9 @@ func TestCorporaCloudInit(t *testing.T) {
 		words = append(words, fmt.Sprintf("%s %d", strings.TrimPrefix(f.key, "expected_"), all[f.key]))
 	}
 	t.Logf("row: cloud-init: %d hosts, files read: %s; %d lack silently what the host's netplan file says", len(hosts), strings.Join(words, ", "), silent)
+	if silent > 0 {
+		t.Errorf("%d lack silently what the host's netplan file says", silent)
+	}
 }
 
 // hostFacts are a host's addresses, next hops, leases, bonds with their modes and
@@ -328,6 +349,7 @@ func hostFacts(found render.Found) map[string]bool {
 			continue
 		}
 		for _, d := range section.Value.Pairs {
+			d.Key = strings.TrimPrefix(d.Key, "cloud-init-") // a profile by MAC has its file's name
 			for _, key := range []string{"dhcp4", "dhcp6", "mtu", "id", "link"} {
 				if n := d.Value.Get(key); n != nil && n.Text != "false" {
 					facts[d.Key+" "+key+" "+n.Text] = true

@@ -59,6 +59,7 @@ func TestFieldFiles(t *testing.T) {
 		{"netplan-activation-off", render.FormatNetplan, []string{"activation-mode: "}, nil, nil},
 		{"netplan-bad-values", render.FormatNetplan, []string{"eth0"}, []string{"wut", "sometimes", "300.400"},
 			[]string{"accept-ra", "wakeonlan", "transmit-checksum-offload", "activation-mode", "nameservers"}},
+		{"netplan-dhcp-only", render.FormatNetplan, []string{"dhcp4: true"}, []string{"sysctl", "kernel"}, nil},
 		{"netplan-driver-match", render.FormatNetplan, []string{"enp1s0f*"}, nil, nil},
 		{"netplan-no-version", render.FormatNetplan, []string{"dhcp4: true"}, nil, nil},
 		{"netplan-one-port-bond", render.FormatNetplan, []string{"bonds:"}, nil, nil},

@@ -36,8 +36,8 @@ func (f format) place(files map[string]string) (p placed, unread []render.Unread
 }
 
 // hostPath is where a user's file lies on the host: below the outermost of the format's
-// directories that its path names, else in the first of them. Drop-ins keep their
-// directory.
+// directories that its path names, else in the first of them, or where its drop-ins lie.
+// Drop-ins keep their directory.
 func (f format) hostPath(file string) string {
 	clean := path.Clean("/" + strings.ReplaceAll(file, `\`, "/"))
 	best := -1
@@ -54,6 +54,9 @@ func (f format) hostPath(file string) string {
 	}
 	if parent := path.Base(path.Dir(clean)); strings.HasSuffix(parent, ".d") && f.dropIns != "" {
 		return f.dropIns + parent + "/" + path.Base(clean)
+	}
+	if base := path.Base(clean); f.dropIns != "" && !f.is(base, "") {
+		return f.dropIns + base // one of another program's that the format's files go with
 	}
 	return f.dirs[0] + path.Base(clean)
 }
@@ -116,6 +119,12 @@ func (p placed) unplace(found *render.Found) {
 	for i, u := range found.Unread {
 		if own, ok := p.from[u.Path]; ok {
 			found.Unread[i].Path = own
+		}
+	}
+	for i, w := range found.Warnings { // which begin with their place
+		file, rest, ok := strings.Cut(w.Why, ":")
+		if own, moved := p.from[file]; ok && moved {
+			found.Warnings[i].Why = own + ":" + rest
 		}
 	}
 }

@@ -25,7 +25,11 @@ func (r *reader) addresses(d *yamldoc.Node) {
 	case "dhcp6":
 		if !strings.EqualFold(r.get("DHCLIENT6_MODE"), "info") {
 			node.Put(d, "dhcp6", node.Plain("true"))
+			break
 		}
+		// Addresses come with advertisements (ifcfg-dhcp(5) of wicked).
+		node.Put(d, "accept-ra", node.Plain("true"))
+		r.wrong("DHCLIENT6_MODE", "what DHCPv6 says beside the addresses of advertisements is not read")
 	case "", "none", "static":
 	default:
 		r.wrong("BOOTPROTO", "is not read")

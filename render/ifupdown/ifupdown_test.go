@@ -162,6 +162,8 @@ mapping eth1
 `, want: []string{"mtu: 9000", "10.0.0.2/24"}, unread: []string{"mapping"}, warnings: []string{"inherits"}},
 		{name: "nothing brings it up", text: "iface eth5 inet static\n address 10.0.0.9/24\n", want: []string{"activation-mode: manual"}},
 		{name: "two addresses in a stanza", text: "auto eth5\niface eth5 inet static\n address 10.0.0.9/24\n address 10.0.0.10/24\n", want: []string{"10.0.0.9/24", "10.0.0.10/24"}, warnings: []string{"first address alone"}},
+		{name: "an MTU of IPv6", text: "auto eth0\niface eth0 inet static\n address 10.0.0.9/24\n mtu 9000\niface eth0 inet6 static\n address fd00::9/64\n mtu 1500\n", want: []string{"mtu: 9000", "ipv6-mtu: 1500"}, warnings: []string{"ifupdown2 takes the first"}},
+		{name: "an MTU of IPv6 alone", text: "auto eth0\niface eth0 inet6 static\n address fd00::9/64\n mtu 9000\n", want: []string{" mtu: 9000"}},
 		{name: "joined lines", text: "auto eth0\niface eth0 inet static\n address \\\n   10.0.0.9/24\n mtu \\\n 9000\n", want: []string{"10.0.0.9/24", "mtu: 9000"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

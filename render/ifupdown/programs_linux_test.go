@@ -35,6 +35,7 @@ func written(t *testing.T) string {
         eth0: {}
         eth1: {}
         eth2: {addresses: [192.0.2.5/24, 192.0.2.6/24, "2001:db8::5/64"], mtu: 1400, macaddress: "02:00:00:00:00:09", routes: [{to: default, via: 192.0.2.1, metric: 50}, {to: 10.9.0.0/16, via: 192.0.2.1, table: 101}], routing-policy: [{from: 192.0.2.5, table: 101, priority: 100}]}
+        eth3: {addresses: [198.51.100.5/24, "2001:db8:3::5/64"], mtu: 9000, ipv6-mtu: 1300}
       bonds:
         bond0: {interfaces: [eth0, eth1], mtu: 9000, parameters: {mode: 802.3ad, mii-monitor-interval: 100, transmit-hash-policy: layer3+4, lacp-rate: fast, min-links: 1, down-delay: 200}}
       vlans:
@@ -82,11 +83,11 @@ func TestIfupdownTakesIt(t *testing.T) {
 			}
 		}
 	}
-	text, err := exec.Command(filepath.Join(dir, "ifupdown/sbin/ifup"), "--no-act", "--force", "--state-dir", t.TempDir(), "-i", file, "eth2").CombinedOutput()
+	text, err := exec.Command(filepath.Join(dir, "ifupdown/sbin/ifup"), "--no-act", "--force", "--state-dir", t.TempDir(), "-i", file, "eth2", "eth3").CombinedOutput()
 	if err != nil {
 		t.Fatalf("ifup --no-act: %v\n%s", err, text)
 	}
-	for _, want := range []string{"192.0.2.5/", "ip address add 192.0.2.6/24", "2001:db8::5/64", "ip route replace 10.9.0.0/16", "ip rule add from 192.0.2.5"} {
+	for _, want := range []string{"192.0.2.5/", "ip address add 192.0.2.6/24", "2001:db8::5/64", "net.ipv6.conf.eth3.mtu=1300", "ip route replace 10.9.0.0/16", "ip rule add from 192.0.2.5"} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("ifup would not run %q:\n%s", want, text)
 		}

@@ -1,12 +1,14 @@
 package ifupdown
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/bondopt"
@@ -22,6 +24,7 @@ type reader struct {
 	// left are devices that other programs make, with the reason.
 	left     map[string]string
 	ports    map[string]bool // of some bond or bridge
+	mtus     map[string]int  // that stanzas of IPv4, or of no family, say by device
 	warnings []render.Warning
 }
 
@@ -30,7 +33,7 @@ type reader struct {
 // files differ is a warning. The error is render.ErrEmpty where they say nothing of a
 // network.
 func Read(files map[string]string) (render.Found, error) {
-	r := &reader{Host: readback.New(), config: readConfig(files), left: map[string]string{}, ports: map[string]bool{}}
+	r := &reader{Host: readback.New(), config: readConfig(files), left: map[string]string{}, ports: map[string]bool{}, mtus: map[string]int{}}
 	r.ReadTables(files)
 	for _, l := range r.others {
 		r.Miss(l.file, l.number, l.words[0], strings.Join(l.words[1:], " "), l.why)
@@ -102,6 +105,8 @@ func (r *reader) kinds() {
 		name, _ := s.device()
 		for _, o := range s.options {
 			switch {
+			case o.key == "mtu" && s.family != "inet6":
+				r.mtus[name], _ = strconv.Atoi(o.first())
 			case o.key == "ovs-type":
 				r.ovsKind(s, name)
 			case o.key == "bond-slaves" || o.key == "bond-ports" || o.key == "slaves":
@@ -414,8 +419,13 @@ func (r *reader) option(s *stanza, o option, name string, d *yamldoc.Node) bool 
 		return r.Ethtool(name, "-s", []string{"wol", o.first()})
 	case o.key == "mtu" || o.key == "ovs-mtu":
 		n, err := strconv.Atoi(o.first())
+		key := "mtu"
+		if s.family == "inet6" && n <= cmp.Or(r.mtus[name], fabric.DefaultMTU) {
+			key = "ipv6-mtu"
+			r.warn(name, o.key, s.file, o.number, "ifupdown makes what a stanza of inet6 says the MTU of IPv6, where the link's is no smaller; ifupdown2 takes the first stanza's MTU, for the link")
+		}
 		if err == nil && n > 0 {
-			node.Put(d, "mtu", node.PlainInt(n))
+			node.Put(d, key, node.PlainInt(n))
 		}
 		return err == nil
 	case o.key == "hwaddress":

@@ -41,6 +41,10 @@ func (w *writer) wantedOf(d device.Device) (four, six wantedStanza, aliases map[
 	w.addresses(d, &four, &six, aliases)
 	w.routes(d, &four, &six)
 	w.names(d, &four)
+	if mtu := d.Text("ipv6-mtu"); mtu != "" && six.method != "" && !w.old.isIfupdown2() {
+		six.add("mtu", "", "mtu "+mtu) // which ifupdown makes the MTU of IPv6 alone (inet6.defn)
+		w.l.Say(d.ID, "ipv6-mtu")
+	}
 	return four, six, aliases
 }
 

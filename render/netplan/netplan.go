@@ -3,6 +3,7 @@
 package netplan
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -53,6 +54,9 @@ func Write(in render.Input) (render.Output, error) {
 		return out, fmt.Errorf("read the host's network: %w", err)
 	}
 	markSaid(in, wanted, l)
+	for _, r := range refusals(wanted) {
+		out.Warn(r.id, r.key, r.String())
+	}
 	if err := placeFiles(in, wanted, l); err != nil {
 		return out, err
 	}
@@ -208,12 +212,19 @@ func makesLink(d device.Device) bool {
 // merge is what the files say together, each part marked with where it stands.
 func merge(f *readback.Host, files map[string]string) (*yamldoc.Node, error) {
 	merged := node.Mapping()
+	var broken yamldoc.Problems
 	for _, file := range inOrder(files) {
 		tree, err := yamldoc.ParseRepeated(file, []byte(files[file])) // as libyaml hands it to netplan
+		var problems yamldoc.Problems
+		if errors.As(err, &problems) {
+			broken = append(broken, problems...)
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
 		f.MarkRead(file, tree)
+		f.Twice(file, files[file])
 		switch n := tree.Get("network"); {
 		case tree.Kind == yamldoc.NullNode:
 		case tree.Kind != yamldoc.MappingNode || n == nil:
@@ -222,8 +233,14 @@ func merge(f *readback.Host, files map[string]string) (*yamldoc.Node, error) {
 			mergeNodes(merged, n)
 		}
 	}
+	if len(merged.Pairs) == 0 && broken != nil {
+		return nil, broken
+	}
 	if len(merged.Pairs) == 0 {
 		return nil, render.ErrEmpty
+	}
+	for _, p := range broken { // the other files say what they say
+		f.Unread = append(f.Unread, render.Unread{Path: p.File, Line: p.Line, Column: p.Column, Key: "file", Why: p.What + "; the file is left out, and `netplan generate` refuses all of them"})
 	}
 	return merged, nil
 }
@@ -256,6 +273,9 @@ func Read(files map[string]string) (render.Found, error) {
 	}
 	f.Network = merged
 	leaveOutOthers(f)
+	for _, r := range refusals(merged) {
+		f.Note(r.at, r.id+"."+r.key, r.String())
+	}
 	for _, section := range merged.Pairs {
 		if section.Value.Kind == yamldoc.MappingNode && section.Key != "ethernets" {
 			for _, d := range section.Value.Pairs {

@@ -1,8 +1,6 @@
 package networkd
 
 import (
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -161,25 +159,6 @@ func DropIns(in render.Input, l *ledger.Ledger, unsaid func(device.Option) bool,
 			link.Keys = append(link.Keys, settings.Keys...)
 			units := []unitfile.Section{linkMatch(d, l), link}
 			l.Out.Add(file, fileMode, unitfile.Update(in.Old[file], units, mergingOf(units)))
-		}
-	}
-}
-
-// ReadDropIns reads the files that dropIns writes.
-func ReadDropIns(f *readback.Host, files map[string]string) {
-	r := reader{Host: f, files: files}
-	for _, file := range slices.Sorted(maps.Keys(files)) {
-		name, ok := strings.CutPrefix(file, Dir+"10-netplan-")
-		dir, _, isDropIn := strings.Cut(name, ".d/")
-		if !ok || !isDropIn {
-			continue
-		}
-		for _, suffix := range []string{".netdev", ".network", ".link"} {
-			if id, fits := strings.CutSuffix(dir, suffix); fits {
-				for _, s := range unitfile.Read(files[file], r.odd(file)) {
-					r.section(placedSection{s, file}, id, suffix)
-				}
-			}
 		}
 	}
 }

@@ -23,6 +23,19 @@ type reader struct {
 	taken map[string]string
 	// macs leads from permanent addresses to names, as .link files give them.
 	macs map[string]string
+	// dropIns are the .conf files by their directories.
+	dropIns map[string][]string
+}
+
+func newReader(f *readback.Host, files map[string]string) reader {
+	r := reader{Host: f, files: files, taken: map[string]string{}, macs: map[string]string{}, dropIns: map[string][]string{}}
+	for file := range files {
+		if strings.HasSuffix(file, ".conf") {
+			dir := path.Dir(file) + "/"
+			r.dropIns[dir] = append(r.dropIns[dir], file)
+		}
+	}
+	return r
 }
 
 // placedSection is a section with its file.
@@ -34,7 +47,7 @@ type placedSection struct {
 // Read returns what the files, text by path, say of a host. The error is
 // render.ErrEmpty where they say nothing of a network.
 func Read(files map[string]string) (render.Found, error) {
-	r := reader{Host: readback.New(), files: files, taken: map[string]string{}, macs: map[string]string{}}
+	r := newReader(readback.New(), files)
 	r.ReadTables(files)
 	for _, file := range inOrder(files, ".netdev") {
 		r.netdev(file, r.sections(file))
@@ -73,10 +86,8 @@ func (r reader) sections(file string) []placedSection {
 	}
 	byName := map[string]string{}
 	for i := len(dirs) - 1; i >= 0; i-- {
-		for other := range r.files {
-			if path.Dir(other)+"/" == dirs[i]+path.Base(file)+".d/" && strings.HasSuffix(other, ".conf") {
-				byName[path.Base(other)] = other
-			}
+		for _, other := range r.dropIns[dirs[i]+path.Base(file)+".d/"] {
+			byName[path.Base(other)] = other
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(byName)) {

@@ -10,48 +10,6 @@ import (
 	"github.com/linerate/linerate/render/node"
 )
 
-// place is where in a user's file something was read.
-type place struct {
-	file         string
-	line, column int
-}
-
-// Mark says of all that was added since the last call where it was read: in the
-// lines from first to last of a file. A value that stands there word for word is
-// placed at it, all else at the first line.
-func (f *Host) Mark(file, text string, first, last int) {
-	lines := strings.Split(text, "\n")
-	first, last = max(first, 1), min(last, len(lines))
-	where := func(n *yamldoc.Node) place {
-		for i := first; i <= last && n.Kind == yamldoc.ScalarNode && n.Text != ""; i++ {
-			if at := strings.LastIndex(strings.ToLower(lines[i-1]), strings.ToLower(n.Text)); at >= 0 {
-				return place{file, i, len([]rune(lines[i-1][:min(at, len(lines[i-1]))])) + 1}
-			}
-		}
-		return place{file, first, 1}
-	}
-	f.mark(f.Network, where)
-	f.mark(f.Beside, where)
-}
-
-// MarkRead says of all that was added since the last call that it was read in a
-// YAML file, at the places that its nodes have.
-func (f *Host) MarkRead(file string, n *yamldoc.Node) {
-	f.mark(n, func(n *yamldoc.Node) place { return place{file, max(n.Line, 1), max(n.Column, 1)} })
-}
-
-func (f *Host) mark(n *yamldoc.Node, where func(*yamldoc.Node) place) {
-	if _, marked := f.places[n]; !marked {
-		f.places[n] = where(n)
-	}
-	for _, p := range n.Pairs {
-		f.mark(p.Value, where)
-	}
-	for _, item := range n.Items {
-		f.mark(item, where)
-	}
-}
-
 // mostRounds is how often what is wrong is taken out: once for each thing that
 // only shows when another is gone.
 const mostRounds = 100
@@ -63,10 +21,7 @@ func (f *Host) takeOut(keys *yamldoc.Node) error {
 	var problems yamldoc.Problems
 	for range mostRounds {
 		text := render.Found{Keys: keys}.FabricFile(checkedHost)
-		file, err := fabric.Parse("", text)
-		if err == nil {
-			_, err = file.State(checkedHost)
-		}
+		_, err := fabric.Parse("", text)
 		problems = nil
 		if err == nil {
 			return nil
@@ -78,10 +33,7 @@ func (f *Host) takeOut(keys *yamldoc.Node) error {
 		if err != nil {
 			return err
 		}
-		chains := make([][]step, len(problems)) // all of them before anything is cut
-		for i, p := range problems {
-			chains[i] = chainTo(written.Find("hosts", checkedHost), keys, p)
-		}
+		chains := chainsTo(written.Find("hosts", checkedHost), keys, problems) // all of them before anything is cut
 		found := false
 		for i, p := range problems {
 			found = f.cut(keys, chains[i], p) || found
@@ -103,23 +55,28 @@ type step struct {
 	node *yamldoc.Node
 }
 
-// chainTo are the nodes that lead to where a problem is, found in the text that was
-// written and followed in the tree that it was written from.
-func chainTo(written, keys *yamldoc.Node, p yamldoc.Problem) []step {
-	var best []step
+// chainsTo are, for each problem, the nodes that lead to where it is, found in the text
+// that was written and followed in the tree that it was written from.
+func chainsTo(written, keys *yamldoc.Node, problems yamldoc.Problems) [][]step {
+	type spot struct{ line, column int }
+	best := make(map[spot][]step, len(problems))
+	for _, p := range problems {
+		best[spot{p.Line, p.Column}] = nil
+	}
+	note := func(line, column int, chain []step) {
+		if have, asked := best[spot{line, column}]; asked && len(chain) > len(have) {
+			best[spot{line, column}] = append([]step(nil), chain...)
+		}
+	}
 	var visit func(w, k *yamldoc.Node, chain []step)
 	visit = func(w, k *yamldoc.Node, chain []step) {
-		if w.Line == p.Line && w.Column == p.Column && len(chain) > len(best) {
-			best = append([]step(nil), chain...)
-		}
+		note(w.Line, w.Column, chain)
 		for i, pair := range w.Pairs {
 			if i >= len(k.Pairs) {
 				return
 			}
 			next := append(chain, step{pair.Key, k.Pairs[i].Value})
-			if pair.Line == p.Line && pair.Column == p.Column && len(next) > len(best) {
-				best = append([]step(nil), next...)
-			}
+			note(pair.Line, pair.Column, next)
 			visit(pair.Value, k.Pairs[i].Value, next)
 		}
 		for i, item := range w.Items {
@@ -129,7 +86,11 @@ func chainTo(written, keys *yamldoc.Node, p yamldoc.Problem) []step {
 		}
 	}
 	visit(written, keys, nil)
-	return best
+	chains := make([][]step, len(problems))
+	for i, p := range problems {
+		chains[i] = best[spot{p.Line, p.Column}]
+	}
+	return chains
 }
 
 // cut takes the smallest whole thing out that a problem is in, and notes it; false
@@ -171,7 +132,7 @@ func (f *Host) where(keys *yamldoc.Node, p yamldoc.Problem) yamldoc.Problem {
 	if err != nil {
 		return p
 	}
-	chain := chainTo(written.Find("hosts", checkedHost), keys, p)
+	chain := chainsTo(written.Find("hosts", checkedHost), keys, yamldoc.Problems{p})[0]
 	for i := len(chain) - 1; i >= 0; i-- {
 		if at, known := f.places[chain[i].node]; known {
 			p.File, p.Line, p.Column = at.file, at.line, at.column
@@ -242,6 +203,24 @@ func drop(parent, gone *yamldoc.Node) bool {
 	return false
 }
 
+// Note says of something that is read, and stays, what somebody must know of it, at
+// its place.
+func (f *Host) Note(at *yamldoc.Node, key, why string) {
+	where := f.places[at]
+	f.Unread = append(f.Unread, render.Unread{Path: where.file, Line: max(where.line, 1), Column: where.column, Key: key, Value: at.Text, Why: why})
+}
+
+// Twice notes the keys that stand twice in one mapping of a YAML file, of which a
+// reader takes one (yamldoc.ParseRepeated).
+func (f *Host) Twice(file, text string) {
+	var twice yamldoc.Problems
+	if _, err := yamldoc.Parse(file, []byte(text)); errors.As(err, &twice) {
+		for _, p := range twice {
+			f.Unread = append(f.Unread, render.Unread{Path: file, Line: p.Line, Column: p.Column, Key: p.What, Why: "mappings are joined and of all else the last counts, where netplan does not refuse the file: write it once"})
+		}
+	}
+}
+
 // LeaveOut takes a device out that a fabric cannot hold, and notes it at the place of
 // its definition.
 func (f *Host) LeaveOut(section, id, why string) {
@@ -253,6 +232,7 @@ func (f *Host) LeaveOut(section, id, why string) {
 	at := f.places[d]
 	f.Unread = append(f.Unread, render.Unread{Path: at.file, Line: max(at.line, 1), Column: at.column, Key: section + "." + id, Why: why})
 	node.SetKey(devices, id, nil)
+	delete(f.made, devices)
 	if len(devices.Pairs) == 0 {
 		node.SetKey(f.Network, section, nil)
 	}

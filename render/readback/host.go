@@ -31,11 +31,17 @@ type Host struct {
 	// Tables are the numbers of routing tables that have a name.
 	Tables map[string]string
 	places map[*yamldoc.Node]place
+	// made are the devices of each section, touched the nodes that Mark has yet to look
+	// at, texts the files that it has split.
+	made    map[*yamldoc.Node]*index
+	touched []*yamldoc.Node
+	texts   map[string]*fileText
 }
 
 // New returns a host of which nothing is known yet.
 func New() *Host {
-	f := &Host{Network: node.Mapping(), Beside: node.Mapping(), Kinds: map[string]string{}, places: map[*yamldoc.Node]place{}}
+	f := &Host{Network: node.Mapping(), Beside: node.Mapping(), Kinds: map[string]string{}, places: map[*yamldoc.Node]place{},
+		made: map[*yamldoc.Node]*index{}, texts: map[string]*fileText{}}
 	node.Put(f.Network, "version", node.Plain("2"))
 	return f
 }
@@ -51,14 +57,47 @@ func (f *Host) Device(id string) *yamldoc.Node {
 	if section == "" {
 		section = "ethernets"
 	}
-	n := node.Within(f.Network, section, id)
+	n := f.within(f.Network, section, id)
 	n.Kind = yamldoc.MappingNode
-	return n
+	return f.touch(n)
+}
+
+// within is node.Within for two keys. A section is looked through once, however many
+// devices it has.
+func (f *Host) within(root *yamldoc.Node, section, id string) *yamldoc.Node {
+	n := node.Within(root, section)
+	known := f.made[n]
+	if known == nil {
+		known = &index{byKey: map[string]*yamldoc.Node{}}
+		f.made[n] = known
+	}
+	if known.pairs > len(n.Pairs) { // something was left out
+		clear(known.byKey)
+		known.pairs = 0
+	}
+	for ; known.pairs < len(n.Pairs); known.pairs++ {
+		known.byKey[n.Pairs[known.pairs].Key] = n.Pairs[known.pairs].Value
+	}
+	if known.byKey[id] == nil {
+		n.Pairs = append(n.Pairs, yamldoc.Pair{Key: id, Value: node.Mapping()})
+		known.byKey[id], known.pairs = n.Pairs[len(n.Pairs)-1].Value, len(n.Pairs)
+	}
+	return known.byKey[id]
+}
+
+// index are the first pairs of a mapping by their keys.
+type index struct {
+	pairs int
+	byKey map[string]*yamldoc.Node
 }
 
 // Setting is a device's mapping beside the network: links.ID or bonding.ID.
 func (f *Host) Setting(kind, id string, more ...string) *yamldoc.Node {
-	return node.Within(f.Beside, append([]string{kind, id}, more...)...)
+	n := f.touch(f.within(f.Beside, kind, id))
+	if len(more) > 0 {
+		return node.Within(n, more...)
+	}
+	return n
 }
 
 // Option puts a bond option under netplan's name, or beside where it has none.
