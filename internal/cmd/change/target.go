@@ -138,6 +138,12 @@ type targets struct {
 	parts        []targetPart
 }
 
+// oneChange reports a run that changed each host once, as apply does without waves:
+// nothing of it follows.
+func (u targets) oneChange() bool {
+	return strings.HasPrefix(u.title, applyTitle+" ") && !strings.HasPrefix(u.title, wavesTitle)
+}
+
 // targetPart is one host's entries, the newest first.
 type targetPart struct {
 	kept

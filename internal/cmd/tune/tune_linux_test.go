@@ -363,16 +363,3 @@ func TestSnippetOfInterfaces(t *testing.T) {
 		t.Errorf("got %+v, want pairs %v", got, want)
 	}
 }
-
-// TestTitle: whatever a file is called, journals take the title.
-func TestTitle(t *testing.T) {
-	for file, want := range map[string]string{
-		"two.yaml":                           "tune two.yaml",
-		"a\nb.yaml":                          "tune a?b.yaml",
-		strings.Repeat("é", 300) + "/f.yaml": "tune ..." + strings.Repeat("é", 35) + "/f.yaml",
-	} {
-		if got := titleOf("tune " + file); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
-	}
-}
