@@ -15,6 +15,7 @@ import (
 	"syscall"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/internal/evidence/resultfile"
 	"github.com/linerate/linerate/internal/plaintext"
 	"github.com/linerate/linerate/internal/userfile"
@@ -186,10 +187,32 @@ func JSONText(v any) ([]byte, error) {
 // ReadFabric reads and checks a fabric file.
 func ReadFabric(ctx context.Context, path string) (fabric.Fabric, error) {
 	text, err := ReadNamed(ctx, "read fabric", path, MostFabric)
+	if errors.Is(err, ErrUsage) && HintFor(err) == "" {
+		err = WithHint(err, "check the name, or make it: `linerate discover ssh://root@HOST ssh://root@HOST -o "+path+"`")
+	}
 	if err != nil {
 		return fabric.Fabric{}, err
 	}
-	return fabric.Parse(path, text)
+	if isRecord(text) {
+		return fabric.Fabric{}, BadUsage("read fabric "+path+": this is a record, the result of a measurement", "`linerate explain "+path+"` and `linerate report "+path+"` read it; `linerate discover HOST... -o fabric.yaml` makes a fabric")
+	}
+	f, err := fabric.Parse(path, text)
+	if problems := (yamldoc.Problems)(nil); errors.As(err, &problems) && !startOfFabric.Match(text) {
+		return f, BadUsage("read fabric "+path+": it has no line `linerate: v1`, so it is no fabric", "a fabric begins with that line; `linerate discover HOST... -o fabric.yaml` makes one, and `linerate explain "+path+"` reads other files")
+	}
+	return f, err
+}
+
+// isRecord reports a measurement's result: a document of JSON that says so, or another
+// tool's.
+func isRecord(text []byte) bool {
+	var doc struct {
+		Schema string `json:"schema"`
+	}
+	if _, is := resultfile.Detect(text); is {
+		return true
+	}
+	return bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) && json.Unmarshal(text, &doc) == nil && strings.HasPrefix(doc.Schema, "linerate.record/")
 }
 
 // LabJournal is where changes to lab hosts are journalled: it goes when the

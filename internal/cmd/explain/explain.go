@@ -135,6 +135,9 @@ const worthExpecting = 1.005
 func printFindings(con *console.Console, r record.Record, findings []record.Finding, all bool) {
 	for _, f := range r.Failures {
 		fmt.Fprint(con.Stdout, console.Wrapped(fmt.Sprintf("%s to %s: no result: ", f.From, f.To), f.Error, con.Width()))
+		if hint := console.BarredHint(f.Reason); hint != "" {
+			fmt.Fprint(con.Stdout, console.Wrapped("  To do: ", hint+".", con.Width()))
+		}
 	}
 	if len(findings)+len(r.Failures) == 0 {
 		fmt.Fprintln(con.Stderr, "the record has no result to explain")
