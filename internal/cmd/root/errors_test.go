@@ -81,7 +81,7 @@ func TestErrorsOfUsers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if c.test != "" {
-				testIsThere(t, c.test)
+				testIsThere(t, filepath.Join("..", "..", ".."), c.test)
 				return
 			}
 			o := run(t, "", c.args...)
@@ -101,11 +101,11 @@ func TestErrorsOfUsers(t *testing.T) {
 	}
 }
 
-// testIsThere demands a test, as FILE NAME from the project's directory.
-func testIsThere(t *testing.T, what string) {
+// testIsThere demands a test, as FILE NAME, in the project's directory.
+func testIsThere(t *testing.T, project, what string) {
 	t.Helper()
 	name, function, _ := strings.Cut(what, " ")
-	text, err := fs.ReadFile(os.DirFS(filepath.Join("..", "..", "..")), name)
+	text, err := fs.ReadFile(os.DirFS(project), name)
 	if err != nil || !strings.Contains(string(text), "func "+function+"(t *testing.T)") {
 		t.Errorf("%s has no %s: %v", name, function, err)
 	}
