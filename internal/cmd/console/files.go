@@ -15,7 +15,6 @@ import (
 	"syscall"
 
 	"github.com/linerate/linerate/fabric"
-	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/internal/evidence/resultfile"
 	"github.com/linerate/linerate/internal/plaintext"
 	"github.com/linerate/linerate/internal/userfile"
@@ -196,11 +195,7 @@ func ReadFabric(ctx context.Context, path string) (fabric.Fabric, error) {
 	if isRecord(text) {
 		return fabric.Fabric{}, BadUsage("read fabric "+path+": this is a record, the result of a measurement", "`linerate explain "+path+"` and `linerate report "+path+"` read it; `linerate discover HOST... -o fabric.yaml` makes a fabric")
 	}
-	f, err := fabric.Parse(path, text)
-	if problems := (yamldoc.Problems)(nil); errors.As(err, &problems) && !startOfFabric.Match(text) {
-		return f, BadUsage("read fabric "+path+": it has no line `linerate: v1`, so it is no fabric", "a fabric begins with that line; `linerate discover HOST... -o fabric.yaml` makes one, and `linerate explain "+path+"` reads other files")
-	}
-	return f, err
+	return fabric.Parse(path, text)
 }
 
 // isRecord reports a measurement's result: a document of JSON that says so, or another

@@ -51,7 +51,7 @@ func TestErrorsOfUsers(t *testing.T) {
 		"a name that nobody knows, by ssh":      {test: "internal/cmd/console/reach_test.go TestSSHHints"},
 		"YAML: one blank too few":               {args: []string{"predict", blank}, status: console.ExitUsage, want: []string{"blank.yaml:4:", "begin in one column"}},
 		"YAML: a colon forgotten":               {args: []string{"predict", colon}, status: console.ExitUsage, want: []string{"colon.yaml:", "ends with a colon"}},
-		"a file that is no fabric":              {args: []string{"predict", plain}, status: console.ExitUsage, want: []string{"no line `linerate: v1`", "a fabric begins with that line"}},
+		"a file that is no fabric":              {args: []string{"predict", plain}, status: console.ExitUsage, want: []string{"this is a netplan file", "hint: "}},
 		"no such fabric":                        {args: []string{"plan", "none.yaml"}, status: console.ExitUsage, want: []string{"no such file", "`linerate discover ssh://root@HOST"}},
 		"a record to predict":                   {args: []string{"predict", record}, status: console.ExitUsage, want: isRecord},
 		"a record to plan":                      {args: []string{"plan", record}, status: console.ExitUsage, want: isRecord},
