@@ -37,7 +37,7 @@ func checkRoundTrip(t failer, observed, desired netstate.Host, p plan.Plan) {
 	t.Helper()
 	after, err := plan.Apply(observed, p)
 	if err != nil {
-		t.Fatalf("apply: %v\n%s", err, p.Text())
+		t.Fatalf("apply: %v\n%s", err, p.Text(80))
 	}
 	rest, err := plan.Between(after, desired)
 	if err != nil {
@@ -49,14 +49,14 @@ func checkRoundTrip(t failer, observed, desired netstate.Host, p plan.Plan) {
 		return s.Kind == plan.LinkMTU && l.Master != ""
 	})
 	if len(rest.Steps) > 0 {
-		t.Fatalf("apply left something to do:\n%s", rest.Text())
+		t.Fatalf("apply left something to do:\n%s", rest.Text(80))
 	}
 	before, err := plan.Apply(after, p.Rollback())
 	if err != nil {
-		t.Fatalf("undo: %v\n%s", err, p.Rollback().Text())
+		t.Fatalf("undo: %v\n%s", err, p.Rollback().Text(80))
 	}
 	if diff := cmp.Diff(spelled(observed), spelled(before), comparePlain, foldSysctls); diff != "" {
-		t.Fatalf("undo (-before +after):\n%s\n%s", diff, p.Text())
+		t.Fatalf("undo (-before +after):\n%s\n%s", diff, p.Text(80))
 	}
 }
 
@@ -183,7 +183,7 @@ func FuzzPlanJSON(f *testing.F) {
 		if json.Unmarshal(b, &p) != nil {
 			return
 		}
-		_ = p.Text() + p.Rollback().Text()
+		_ = p.Text(80) + p.Rollback().Text(80)
 		_ = p.Preconditions()
 		h := netstate.Host{Links: []netstate.Link{{Name: "b", Bond: &netstate.Bond{}}}}
 		_, _ = plan.Apply(h, p)

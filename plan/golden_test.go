@@ -27,7 +27,7 @@ func TestGolden(t *testing.T) {
 		t.Run(filepath.Base(dir), func(t *testing.T) {
 			observed, desired := readHost(t, dir, "observed"), readHost(t, dir, "desired")
 			p, err := plan.Between(observed, desired)
-			got := p.Text()
+			got := p.Text(80)
 			if err != nil {
 				got = "error:\n" + err.Error() + "\n"
 			}

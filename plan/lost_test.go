@@ -102,7 +102,7 @@ func TestNothingIsLost(t *testing.T) {
 				t.Fatal(err)
 			}
 			if rest, err := plan.Between(after, desired); err != nil || len(rest.Steps) > 0 {
-				t.Errorf("left to do: %v\n%s", err, rest.Text())
+				t.Errorf("left to do: %v\n%s", err, rest.Text(80))
 			}
 			back, err := plan.Apply(after, p.Rollback())
 			if err != nil {
@@ -160,9 +160,9 @@ func TestRefusesLoss(t *testing.T) {
 			p, err := plan.Between(tt.host, desired)
 			switch {
 			case tt.want == "" && (err != nil || len(p.Steps) == 0):
-				t.Errorf("%v\n%s", err, p.Text())
+				t.Errorf("%v\n%s", err, p.Text(80))
 			case tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)):
-				t.Errorf("%v, want %q\n%s", err, tt.want, p.Text())
+				t.Errorf("%v, want %q\n%s", err, tt.want, p.Text(80))
 			}
 		})
 	}
@@ -223,7 +223,7 @@ func TestOrderOfAddresses(t *testing.T) {
 		p, err := plan.Between(h, desired)
 		told := slices.ContainsFunc(p.Steps, func(s plan.Step) bool { return strings.Contains(s.Why, "behind 10.5.0.1/24") })
 		if err != nil || told != want {
-			t.Errorf("without %s: %v\n%s", h.Links[0].Addresses[drop], err, p.Text())
+			t.Errorf("without %s: %v\n%s", h.Links[0].Addresses[drop], err, p.Text(80))
 		}
 	}
 }

@@ -97,13 +97,13 @@ func TestOddHosts(t *testing.T) {
 		if err != nil {
 			return
 		}
-		_ = p.Text()
+		_ = p.Text(80)
 		after, err := plan.Apply(observed, p)
 		if err != nil {
-			t.Fatalf("apply: %v\n%s", err, p.Text())
+			t.Fatalf("apply: %v\n%s", err, p.Text(80))
 		}
 		if _, err := plan.Apply(after, p.Rollback()); err != nil {
-			t.Fatalf("undo: %v\n%s", err, p.Text())
+			t.Fatalf("undo: %v\n%s", err, p.Text(80))
 		}
 	})
 }

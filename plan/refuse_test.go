@@ -103,7 +103,7 @@ func TestRefuses(t *testing.T) {
 			p, err := plan.Between(observed, desired)
 			var broken *plan.RuleError
 			if !errors.As(err, &broken) || !strings.Contains(err.Error(), tt.want) || len(p.Steps) > 0 {
-				t.Errorf("%v, want %q\n%s", err, tt.want, p.Text())
+				t.Errorf("%v, want %q\n%s", err, tt.want, p.Text(80))
 			}
 		})
 	}
@@ -130,14 +130,14 @@ func TestLeaseGoesWithItsPort(t *testing.T) {
 	}
 	l, _ := after.Link("b")
 	if !slices.Equal(l.Addresses, b.Addresses) || len(after.Routes) != 1 || after.Routes[0].Link != "b" || after.Routes[0].Protocol != "dhcp" {
-		t.Errorf("%v %v\n%s", l.Addresses, after.Routes, p.Text())
+		t.Errorf("%v %v\n%s", l.Addresses, after.Routes, p.Text(80))
 	}
-	if !strings.Contains(p.Text(), "the leased 10.0.0.1/24 moves to b; it may change") {
-		t.Errorf("no warning:\n%s", p.Text())
+	if !strings.Contains(p.Text(80), "the leased 10.0.0.1/24 moves to b; it may change") {
+		t.Errorf("no warning:\n%s", p.Text(80))
 	}
 	rest, err := plan.Between(after, desired)
 	if err != nil || len(rest.Steps) > 0 {
-		t.Errorf("left: %v\n%s", err, rest.Text())
+		t.Errorf("left: %v\n%s", err, rest.Text(80))
 	}
 	before, err := plan.Apply(after, p.Rollback())
 	if err != nil || !slices.Equal(before.Links[0].Addresses, p0.Addresses) || before.Routes[0].Link != "p0" {

@@ -9,16 +9,14 @@ import (
 	"github.com/linerate/linerate/unit"
 )
 
-// textWidth is how wide Text is, save for a command's single words.
-const textWidth = 80
-
 // Text is the plan for a person to read before it is carried out: every step
 // with what traffic feels of it, who wants it and why, and the command that
 // would do the same; then how it is undone, what is written and what is left.
 // One sysctl of several links is one entry with the numbers of its steps. It is
-// 80 columns wide.
-func (p Plan) Text() string {
+// width columns wide, save for a command's single words.
+func (p Plan) Text(width int) string {
 	var b strings.Builder
+	hang := func(head, indent, text, more string) { hang(&b, width, head, indent, text, more) }
 	host := p.Host
 	if host == "" {
 		host = "this host"
@@ -27,15 +25,15 @@ func (p Plan) Text() string {
 		fmt.Fprintf(&b, "%s: nothing to change\n", host)
 	} else {
 		worst := p.Worst()
-		hang(&b, "", "  ", fmt.Sprintf("%s: %s, at worst %s: %s", host, unit.Counted(len(p.Steps), "step"), worst, worst.Meaning()), "")
+		hang("", "  ", fmt.Sprintf("%s: %s, worst effect: %s (%s)", host, unit.Counted(len(p.Steps), "step"), worst.Meaning(), worst), "")
 	}
 	said := map[string]int{} // the step that a reason was first given with
 	for _, group := range Together(p.Steps) {
 		s, number := p.Steps[group[0]], group[0]+1
-		hang(&b, fmt.Sprintf("%3d. %-9s  ", number, s.Disruption), strings.Repeat(" ", 18), ChangeTogether(p.Steps, group), "")
+		hang(fmt.Sprintf("%3d. %-9s  ", number, s.Disruption), strings.Repeat(" ", 18), ChangeTogether(p.Steps, group), "")
 		indent := strings.Repeat(" ", 16)
 		if len(group) > 1 {
-			hang(&b, indent+"also: ", indent+"     ", numbers(group[1:]), "")
+			hang(indent+"also: ", indent+"     ", numbers(group[1:]), "")
 		}
 		if why := reason(s); why != "" {
 			if first := said[why]; first > 0 && len(why) > shortReason {
@@ -43,12 +41,12 @@ func (p Plan) Text() string {
 			} else {
 				said[why] = number
 			}
-			hang(&b, indent+"why: ", indent+"     ", why, "")
+			hang(indent+"why: ", indent+"     ", why, "")
 		}
 		if len(s.Ready) > 0 {
-			hang(&b, indent+"then waits for: ", indent+"     ", strings.Join(s.Ready, " "), "")
+			hang(indent+"then waits for: ", indent+"     ", strings.Join(s.Ready, " "), "")
 		}
-		hang(&b, indent, indent+"  ", commandTogether(p.Steps, group), ` \`)
+		hang(indent, indent+"  ", commandTogether(p.Steps, group), ` \`)
 	}
 	switch n := len(p.Steps); {
 	case n == 1:
@@ -57,14 +55,14 @@ func (p Plan) Text() string {
 		fmt.Fprintf(&b, "rollback: the same %d steps backwards, the last one first\n", n)
 	}
 	for _, f := range p.Files {
-		verb := "written"
+		will := "will be saved to "
 		if f.New == nil {
-			verb = "removed"
+			will = "will be removed: "
 		}
-		hang(&b, "", "  ", fmt.Sprintf("%s when confirmed: %s", verb, f.Path), "")
+		hang("", "  ", will+f.Path+", once the change is confirmed", "")
 	}
 	for _, l := range p.Left {
-		hang(&b, "left: ", "  ", l, "")
+		hang("not changed: ", "  ", l, "")
 	}
 	return b.String()
 }
@@ -94,12 +92,12 @@ func numbers(indices []int) string {
 
 // hang writes words after a head, and the lines that do not fit under an
 // indent. more ends a line that goes on, as a shell wants it.
-func hang(b *strings.Builder, head, indent, text, more string) {
+func hang(b *strings.Builder, width int, head, indent, text, more string) {
 	words := strings.Fields(text)
 	if more != "" {
 		words = unbroken(text)
 	}
-	b.WriteString(strings.Join(textlayout.Words(head, indent, words, textWidth-len(more)), more+"\n") + "\n")
+	b.WriteString(strings.Join(textlayout.Words(head, indent, words, width-len(more)), more+"\n") + "\n")
 }
 
 // unbroken splits a text at its blanks, those between single quotes apart.

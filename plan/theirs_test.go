@@ -44,7 +44,7 @@ func TestRoutesMarkedAsTheKernels(t *testing.T) {
 	for _, r := range h.Routes[1:] {
 		gone := slices.ContainsFunc(p.Steps, func(s Step) bool { return s.Kind == Route && routeKey(*s.Route) == routeKey(r) && s.New == Absent })
 		if !gone {
-			t.Errorf("no step takes %s, which goes with the link, and undo cannot add it again:\n%s", r.Words(nil), p.Text())
+			t.Errorf("no step takes %s, which goes with the link, and undo cannot add it again:\n%s", r.Words(nil), p.Text(80))
 		}
 	}
 }
@@ -73,7 +73,7 @@ func TestMTUOfMacvlan(t *testing.T) {
 	want.Links[1].MTU = 1400
 	p, err := Between(h, want)
 	if err != nil || len(p.Steps) != 2 || p.Steps[0].Link != "mv0" {
-		t.Errorf("%v\n%s", err, p.Text())
+		t.Errorf("%v\n%s", err, p.Text(80))
 	}
 }
 

@@ -1,8 +1,10 @@
 package plan_test
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -31,7 +33,7 @@ func TestTogether(t *testing.T) {
 	if diff := cmp.Diff(want, plan.Together(steps)); diff != "" {
 		t.Fatalf("groups (-want +got):\n%s", diff)
 	}
-	text := plan.Plan{Steps: steps}.Text()
+	text := plan.Plan{Steps: steps}.Text(80)
 	for _, line := range []string{
 		"  1. online     net.ipv4.conf.{all,eth0,bond0/100}.rp_filter: 0 -> 2\n                also: steps 3 and 5\n",
 		"                sysctl -w net.ipv4.conf.{all,eth0,bond0/100}.rp_filter=2\n",
@@ -61,9 +63,33 @@ func TestTogetherFits(t *testing.T) {
 	if len(seen) != len(steps) || len(groups) >= len(steps) {
 		t.Errorf("%d of %d steps in %d groups", len(seen), len(steps), len(groups))
 	}
-	for line := range strings.Lines(plan.Plan{Steps: steps}.Text()) {
+	for line := range strings.Lines(plan.Plan{Steps: steps}.Text(80)) {
 		if len(line) > 81 {
 			t.Errorf("%d columns: %s", len(line)-1, line)
+		}
+	}
+}
+
+// A plan fits the terminal that it is shown on: a line is wider only where it is one
+// word, or a command's.
+func TestTextWidth(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join("testdata", "*", "plan.txt"))
+	if err != nil || len(files) < 10 {
+		t.Fatal(len(files), err)
+	}
+	for _, file := range files {
+		dir := filepath.Dir(file)
+		p, err := plan.Between(readHost(t, dir, "observed"), readHost(t, dir, "desired"))
+		if err != nil {
+			continue // a case that is refused
+		}
+		for _, width := range []int{80, 60} {
+			for line := range strings.Lines(p.Text(width)) {
+				words := strings.Fields(strings.TrimSuffix(strings.TrimSpace(line), `\`))
+				if utf8.RuneCountInString(strings.TrimSuffix(line, "\n")) > width && len(words) > 1 {
+					t.Errorf("%s at %d columns: %s", file, width, line)
+				}
+			}
 		}
 	}
 }

@@ -207,7 +207,7 @@ func TestDrawnHosts(t *testing.T) {
 		planned++
 		after, err := plan.Apply(observed, p)
 		if err != nil {
-			t.Fatalf("apply: %v\n%s", err, p.Text())
+			t.Fatalf("apply: %v\n%s", err, p.Text(80))
 		}
 		want := governed(desired)
 		got := governed(after)
@@ -224,18 +224,18 @@ func TestDrawnHosts(t *testing.T) {
 			}
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
-			t.Fatalf("after (-want +got):\n%s\n%s", diff, p.Text())
+			t.Fatalf("after (-want +got):\n%s\n%s", diff, p.Text(80))
 		}
 		rest, err := plan.Between(after, desired)
 		if err != nil || len(rest.Steps) > 0 {
-			t.Fatalf("left something to do: %v\n%s\nafter\n%s", err, rest.Text(), p.Text())
+			t.Fatalf("left something to do: %v\n%s\nafter\n%s", err, rest.Text(80), p.Text(80))
 		}
 		before, err := plan.Apply(after, p.Rollback())
 		if err != nil {
-			t.Fatalf("undo: %v\n%s", err, p.Rollback().Text())
+			t.Fatalf("undo: %v\n%s", err, p.Rollback().Text(80))
 		}
 		if diff := cmp.Diff(governed(observed), governed(before)); diff != "" {
-			t.Fatalf("undo (-before +after):\n%s\n%s", diff, p.Text())
+			t.Fatalf("undo (-before +after):\n%s\n%s", diff, p.Text(80))
 		}
 	})
 	if planned == 0 {

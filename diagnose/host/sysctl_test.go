@@ -158,7 +158,7 @@ func TestSysctlsOdd(t *testing.T) {
 // sysctlPage is the table as a Markdown page.
 func sysctlPage() string {
 	var b strings.Builder
-	b.WriteString("# Tunables that `inspect` judges\n\nMade from `diagnose/host/sysctl.go`, the one place where they are judged. A value that is not here is not judged.\n\n")
+	b.WriteString("# Tunables that `inspect` judges\n\n    linerate inspect                      # this host: what is wrong, and what to do\n\nMade from `diagnose/host/sysctl.go`, the one place where they are judged. A value that is not here is not judged.\n\n")
 	b.WriteString("| key | wrong is | why | what to do | source |\n|---|---|---|---|---|\n")
 	for _, r := range sysctlTable {
 		fmt.Fprintf(&b, "| `%s` | %s (%s) | %s | %s | %s |\n", r.Key, r.Wrong, r.Severity, r.Why, strings.ReplaceAll(r.Remedy, "KEY", "it"), r.Source)

@@ -152,6 +152,13 @@ func syntaxProblem(ps *Collector, err error) {
 	if strings.ContainsRune(what, '\t') || strings.Contains(what, `\t`) {
 		what, hint = "YAML: a tab in the indentation", "indent with blanks"
 	}
+	switch {
+	case hint != "":
+	case strings.Contains(what, "flow"):
+		hint = "look for a bracket that is not closed, or a comma that is missing"
+	default:
+		hint = "look at this line and the one before: keys of one block begin in one column, and a key ends with a colon and a blank"
+	}
 	ps.Add(line, column, what, hint)
 }
 

@@ -42,14 +42,14 @@ func twice(t *testing.T, observed netstate.Host, text string) plan.Plan {
 		t.Fatal(err)
 	}
 	if rest, err := plan.Between(r.Observed, state.Host); err != nil || len(rest.Steps) > 0 {
-		t.Errorf("left to do: %v\n%s", err, rest.Text())
+		t.Errorf("left to do: %v\n%s", err, rest.Text(80))
 	}
 	again, err := wanted.Of(r)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if more, err := plan.Between(r.Observed, again.Host); err != nil || len(more.Steps) > 0 {
-		t.Errorf("wants more: %v\n%s", err, more.Text())
+		t.Errorf("wants more: %v\n%s", err, more.Text(80))
 	}
 	return p
 }
@@ -65,12 +65,12 @@ func TestForwarding(t *testing.T) {
 	h := withSysctls("net.ipv4.ip_forward=0", "net.ipv4.conf.all.forwarding=0", "net.ipv4.conf.eth0.forwarding=0", "net.ipv4.conf.docker0.forwarding=1", "net.ipv4.conf.all.accept_redirects=1")
 	p := twice(t, h, "    network: {ethernets: {eth0: {addresses: [10.0.0.1/24]}}}\n    profiles: []\n    sysctl: {net.ipv4.ip_forward: 1}\n")
 	if !sets(p, "net.ipv4.ip_forward", "1") || sets(p, "net.ipv4.conf.eth0.forwarding", "") {
-		t.Error(p.Text())
+		t.Error(p.Text(80))
 	}
 	h = withSysctls("net.ipv4.ip_forward=1", "net.ipv4.conf.eth0.forwarding=1", "net.ipv4.conf.all.accept_redirects=0")
 	p = twice(t, h, "    network: {ethernets: {eth0: {addresses: [10.0.0.1/24]}}}\n    profiles: []\n    sysctl: {net.ipv4.ip_forward: 0}\n")
 	if !sets(p, "net.ipv4.conf.all.accept_redirects", "0") {
-		t.Errorf("it takes redirects again:\n%s", p.Text())
+		t.Errorf("it takes redirects again:\n%s", p.Text(80))
 	}
 }
 
@@ -79,12 +79,12 @@ func TestFirstAddress(t *testing.T) {
 	h := withSysctls("net.ipv4.conf.all.accept_redirects=0", "net.ipv4.conf.default.accept_redirects=1", "net.ipv4.conf.eth4.accept_redirects=1", "net.ipv4.conf.docker0.accept_redirects=0")
 	p := twice(t, h, "    network: {ethernets: {eth4: {addresses: [10.4.0.1/24]}}, dummy-devices: {dm0: {addresses: [10.91.0.1/32]}}}\n    profiles: [security]\n")
 	if !sets(p, "net.ipv4.conf.eth4.accept_redirects", "0") {
-		t.Error(p.Text())
+		t.Error(p.Text(80))
 	}
 	// The file keeps the default: the link that is made is hardened by itself.
 	p = twice(t, h, "    network: {dummy-devices: {dm0: {addresses: [10.91.0.1/32]}}}\n    profiles: [security]\n    sysctl: {net.ipv4.conf.default.accept_redirects: 1}\n")
 	if !sets(p, "net.ipv4.conf.dm0.accept_redirects", "0") {
-		t.Error(p.Text())
+		t.Error(p.Text(80))
 	}
 	f, err := fabric.Parse("f.yaml", []byte("linerate: v1\nhosts:\n  h:\n    network: {ethernets: {eth4: {addresses: [10.4.0.1/24]}}}\n"))
 	if err != nil {
@@ -102,7 +102,7 @@ func TestContainersAreLeft(t *testing.T) {
 	h.SetLink(netstate.Link{Name: "veth7", Kind: "veth", MTU: 1500, Up: true, Master: "docker0"})
 	p := twice(t, h, "    network: {ethernets: {eth0: {addresses: [10.0.0.1/24]}}}\n    profiles: [security]\n")
 	if !sets(p, "net.ipv4.conf.default.accept_redirects", "0") || sets(p, "net.ipv4.conf.veth7.accept_redirects", "") {
-		t.Error(p.Text())
+		t.Error(p.Text(80))
 	}
 }
 
@@ -111,7 +111,7 @@ func TestNumbersAsPrinted(t *testing.T) {
 	for text, want := range map[string]string{"010": "8", "\"0x10\"": "16", "\" 12 \"": "12", "true": "true", "1_0": "1_0", "\"0b1\"": "0b1", "-0": "0"} {
 		p := twice(t, withSysctls("net.ipv4.tcp_fin_timeout=60"), "    network: {ethernets: {eth0: {}}}\n    profiles: []\n    sysctl: {net.ipv4.tcp_fin_timeout: "+text+"}\n")
 		if !sets(p, "net.ipv4.tcp_fin_timeout", want) {
-			t.Errorf("%s is not %s:\n%s", text, want, p.Text())
+			t.Errorf("%s is not %s:\n%s", text, want, p.Text(80))
 		}
 	}
 }

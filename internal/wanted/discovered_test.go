@@ -39,7 +39,7 @@ func unchanged(h netstate.Host, text string) error {
 			return fmt.Errorf("exact %v: %w", exact, err)
 		}
 		if len(p.Steps) > 0 {
-			return fmt.Errorf("exact %v: the plan is not empty:\n%s", exact, p.Text())
+			return fmt.Errorf("exact %v: the plan is not empty:\n%s", exact, p.Text(80))
 		}
 	}
 	file, _ := f.Host(h.Name)

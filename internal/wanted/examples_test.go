@@ -117,7 +117,7 @@ func settles(t *testing.T, r wanted.Request, steps plan.Plan) {
 		t.Fatalf("between: %v", err)
 	}
 	if len(more.Steps) > 0 {
-		t.Errorf("more to change afterwards:\n%s", more.Text())
+		t.Errorf("more to change afterwards:\n%s", more.Text(80))
 	}
 }
 

@@ -58,7 +58,7 @@ func TestBondOfFewPorts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := twice(t, tt.observed, ports+tt.bonds+"}\n")
 			if len(p.Steps) > 0 != tt.steps {
-				t.Errorf("steps: %v\n%s", tt.steps, p.Text())
+				t.Errorf("steps: %v\n%s", tt.steps, p.Text(80))
 			}
 			after, err := plan.Apply(tt.observed, p)
 			if err != nil {
@@ -108,7 +108,7 @@ func TestPortOfTheHostsBond(t *testing.T) {
 	l.Addresses = prefixes("10.9.0.1/24")
 	h.SetLink(l)
 	if p := twice(t, h, noProfiles+"    network: {ethernets: {eth2: {addresses: [10.9.0.1/24]}}}\n"); len(p.Steps) > 0 {
-		t.Errorf("an address that a port has already: %s", p.Text())
+		t.Errorf("an address that a port has already: %s", p.Text(80))
 	}
 }
 
@@ -124,7 +124,7 @@ func TestPortMTU(t *testing.T) {
 	for _, mtu := range []string{"1400", "9000"} {
 		text := "    network: {ethernets: {eth2: {mtu: " + mtu + "}, eth3: {}}, bonds: {bond0: {interfaces: [eth2, eth3]}}}\n"
 		if p := twice(t, running(), noProfiles+text); len(p.Steps) != 1 || p.Steps[0].Change() != "eth2 mtu: 1500 -> "+mtu {
-			t.Errorf("mtu %s:\n%s", mtu, p.Text())
+			t.Errorf("mtu %s:\n%s", mtu, p.Text(80))
 		}
 		said(t, must(t, text, false).Warnings, "eth2, a port of bond0, has MTU "+mtu)
 	}
@@ -148,7 +148,7 @@ func TestNoARPTargets(t *testing.T) {
 			t.Fatal(err)
 		}
 		if l, _ := after.Link("bond0"); l.Bond.Options["arp_interval"] != "0" || l.Bond.Options["arp_ip_target"] != "" {
-			t.Errorf("%v\n%s", l.Bond.Options, p.Text())
+			t.Errorf("%v\n%s", l.Bond.Options, p.Text(80))
 		}
 	}
 }
@@ -174,7 +174,7 @@ func TestPortOptions(t *testing.T) {
 	}
 	for name, want := range map[string][2]int{"eth2": {2, 100}, "eth3": {0, 255}, "eth4": {1, 7}} {
 		if l, _ := after.Link(name); l.Port.QueueID != want[0] || l.Port.ActorPriority == nil || *l.Port.ActorPriority != want[1] {
-			t.Errorf("%s: %+v, want %v\n%s", name, l.Port, want, p.Text())
+			t.Errorf("%s: %+v, want %v\n%s", name, l.Port, want, p.Text(80))
 		}
 	}
 	if _, err := plan.Apply(after, p.Rollback()); err != nil {

@@ -34,7 +34,7 @@ func TestNewOnNew(t *testing.T) {
 			slices.Sort(made)
 			slices.Sort(tt.made)
 			if !slices.Equal(made, tt.made) {
-				t.Errorf("made: %v, want %v\n%s", made, tt.made, p.Text())
+				t.Errorf("made: %v, want %v\n%s", made, tt.made, p.Text(80))
 			}
 			after, err := plan.Apply(running(), p)
 			if err != nil {

@@ -34,7 +34,7 @@ func TestWantedIsReached(t *testing.T) {
 			rt.Fatalf("apply: %v\n%s", err, text)
 		}
 		if more, err := plan.Between(after, state.Host); err != nil || len(more.Steps) > 0 {
-			rt.Fatalf("not what was wanted: %v\n%s\n%s", err, more.Text(), text)
+			rt.Fatalf("not what was wanted: %v\n%s\n%s", err, more.Text(80), text)
 		}
 		r.Observed = after
 		again, err := wanted.Of(r)
@@ -42,14 +42,14 @@ func TestWantedIsReached(t *testing.T) {
 			rt.Fatalf("again: %v\n%s", err, text)
 		}
 		if more, err := plan.Between(after, again.Host); err != nil || len(more.Steps) > 0 {
-			rt.Fatalf("wants more: %v\n%s\n%s", err, more.Text(), text)
+			rt.Fatalf("wants more: %v\n%s\n%s", err, more.Text(80), text)
 		}
 		back, err := plan.Apply(after, steps.Rollback())
 		if err != nil {
 			rt.Fatalf("undo: %v\n%s", err, text)
 		}
 		if more, err := plan.Between(back, running()); err != nil || len(more.Steps) > 0 {
-			rt.Fatalf("undone, it is not as it was: %v\n%s\n%s", err, more.Text(), text)
+			rt.Fatalf("undone, it is not as it was: %v\n%s\n%s", err, more.Text(80), text)
 		}
 	})
 }

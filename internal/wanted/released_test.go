@@ -110,10 +110,10 @@ func TestAddressOfReplacedPorts(t *testing.T) {
 		return l.MAC, p, after
 	}
 	if mac, p, _ := macOf("[eth4]"); mac != (flow.MAC{2, 0, 0, 0, 0, 0x14}) {
-		t.Errorf("all replaced: %s\n%s", mac, p.Text())
+		t.Errorf("all replaced: %s\n%s", mac, p.Text(80))
 	}
 	if mac, p, _ := macOf("[eth3, eth4]"); mac != (flow.MAC{2, 0, 0, 0, 0, 3}) {
-		t.Errorf("one stays: %s\n%s", mac, p.Text())
+		t.Errorf("one stays: %s\n%s", mac, p.Text(80))
 	}
 	said(t, ofHost(t, h, text+"[eth3, eth4]}}}\n").Warnings, "bond0 keeps the hardware address of eth2, which leaves it")
 
@@ -127,6 +127,6 @@ func TestAddressOfReplacedPorts(t *testing.T) {
 		t.Fatal(err)
 	}
 	if l, _ := back.Link("bond0"); mac != (flow.MAC{2, 0, 0, 0, 0, 0x14}) || l.MAC != bond.MAC {
-		t.Errorf("first port of an empty bond: %s, after undo %s\n%s", mac, l.MAC, p.Text())
+		t.Errorf("first port of an empty bond: %s, after undo %s\n%s", mac, l.MAC, p.Text(80))
 	}
 }

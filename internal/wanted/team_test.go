@@ -36,7 +36,7 @@ hosts:
 		var p plan.Plan
 		p, err = plan.Between(observed, state.Host)
 		if len(p.Steps) > 0 {
-			t.Errorf("planned:\n%s", p.Text())
+			t.Errorf("planned:\n%s", p.Text(80))
 		}
 	}
 	var problems yamldoc.Problems

@@ -15,7 +15,7 @@ func TestUndeliveredRoutes(t *testing.T) {
 		for _, dst := range []string{"10.40.0.0/16", "2001:db8:a::/64"} {
 			p := twice(t, running(), noProfiles+"    network: {ethernets: {eth0: {routes: [{to: \""+dst+"\", type: "+kind+"}]}}}\n")
 			if len(p.Steps) != 1 || p.Steps[0].Kind != plan.Route || p.Steps[0].Route.Link != "" || p.Steps[0].Route.Type != kind {
-				t.Fatalf("%s to %s:\n%s", kind, dst, p.Text())
+				t.Fatalf("%s to %s:\n%s", kind, dst, p.Text(80))
 			}
 			// As it reads back, and as a plan of an older release that named the link.
 			made := netstate.Route{Dst: netip.MustParsePrefix(dst), Type: kind, Table: 254, Protocol: "static"}
@@ -54,10 +54,10 @@ func TestRouteMetricsAsKept(t *testing.T) {
 func TestOwnMetricOfConnectedPrefix(t *testing.T) {
 	for _, route := range []string{"{to: 10.0.0.0/24, scope: link, metric: 9}", "{to: 224.0.0.0/4, scope: link}", "{to: \"ff0e::/16\", scope: link}", "{to: \"fe80::/10\", type: unreachable}"} {
 		if p := twice(t, running(), noProfiles+"    network: {ethernets: {eth0: {routes: ["+route+"]}}}\n"); len(p.Steps) != 1 {
-			t.Errorf("%s:\n%s", route, p.Text())
+			t.Errorf("%s:\n%s", route, p.Text(80))
 		}
 	}
 	if p := twice(t, running(), noProfiles+"    network: {ethernets: {eth0: {routes: [{to: 10.0.0.0/24, scope: link}]}}}\n"); len(p.Steps) != 0 {
-		t.Errorf("what is there already:\n%s", p.Text())
+		t.Errorf("what is there already:\n%s", p.Text(80))
 	}
 }

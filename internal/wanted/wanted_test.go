@@ -51,7 +51,7 @@ func TestSilentFile(t *testing.T) {
 	}
 	steps, err := plan.Between(running(), s.Host)
 	if err != nil || len(steps.Steps) > 0 {
-		t.Errorf("a silent file: %v, %v", steps.Text(), err)
+		t.Errorf("a silent file: %v, %v", steps.Text(80), err)
 	}
 	said(t, s.Left, "address 10.0.0.1/24 of eth0 is not in the file and stays")
 	said(t, s.Left, "route to 10.77.0.0/16 via 10.0.0.254 dev eth0 is not in the file and stays")

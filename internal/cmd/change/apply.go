@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/internal/cmd/console"
 	"github.com/linerate/linerate/internal/cmd/progress"
 	"github.com/linerate/linerate/internal/host/apply"
@@ -127,16 +128,24 @@ func (f *applyFlags) options() (change.Options, error) {
 	return o, nil
 }
 
+// What journals call the runs of apply: one change of each host, or several waves.
+const (
+	applyTitle = "apply"
+	wavesTitle = "apply in waves:"
+)
+
 // applied is the document of `apply --json`.
 type applied struct {
 	Plans     []plannedHost        `json:"plans"`
 	Hosts     []change.HostOutcome `json:"hosts"`
 	Proofs    []change.Proved      `json:"proofs"`
 	Confirmed bool                 `json:"confirmed"`
-	// Waves are there where the hosts changed in several, Group then takes all of
-	// them back.
-	Waves []appliedWave `json:"waves,omitempty"`
-	Group string        `json:"group,omitempty"`
+	// Waves are there where the hosts changed in several. Group is the run in the
+	// hosts' journals, Rollback the command that rolls it back; neither is there
+	// where nothing changed.
+	Waves    []appliedWave `json:"waves,omitempty"`
+	Group    string        `json:"group,omitempty"`
+	Rollback string        `json:"rollback,omitempty"`
 	// ConfirmBy is there while the change is unconfirmed.
 	ConfirmBy *time.Time `json:"confirm_by,omitempty"`
 }
@@ -180,8 +189,10 @@ func applyFile(ctx context.Context, con *console.Console, cfg change.Config, fla
 		}
 	}
 	if len(waves) > 1 {
-		return applyWaves(ctx, con, c, plans, waves, o, flags.journal)
+		return applyWaves(ctx, con, c, plans, waves, o, cfg.Fabric, flags.journal)
 	}
+	o.Group, o.Title = change.GroupName(time.Now()), console.RunTitle(applyTitle, cfg.Fabric.File)
+	undo := rollbackLine(c, cfg.Fabric, flags.journal, o.Group)
 	out, err := c.Apply(ctx, o)
 	if errors.Is(err, apply.ErrPending) {
 		return console.WithHint(err, pendingHint(c, flags.journal))
@@ -190,12 +201,16 @@ func applyFile(ctx context.Context, con *console.Console, cfg change.Config, fla
 		return console.WithHint(err, rolledBackHint(out))
 	}
 	if !out.Confirmed && con.CanAsk && !flags.unconfirmed && !flags.yes {
-		return askToKeep(ctx, con, q, c, out, flags.journal)
+		return askToKeep(ctx, con, q, c, out, undo, flags.journal)
 	}
 	if con.JSON {
-		return con.PrintJSON(appliedDocument(plans, out))
+		doc := appliedDocument(plans, out)
+		if changedHosts(out) > 0 {
+			doc.Group, doc.Rollback = o.Group, undo
+		}
+		return con.PrintJSON(doc)
 	}
-	printApplied(con, c, out, flags.journal)
+	printApplied(con, c, out, undo, flags.journal)
 	return nil
 }
 
@@ -263,28 +278,43 @@ func pendingHint(c *change.Change, journal string) string {
 	return ""
 }
 
-func printApplied(con *console.Console, c *change.Change, out change.Outcome, journal string) {
+// rollbackLine is the command that rolls a run back on all hosts that it changes.
+func rollbackLine(c *change.Change, file fabric.Fabric, journal, group string) string {
+	line := "linerate rollback " + file.File
+	var changes []string
+	for _, h := range c.Hosts() {
+		if len(h.Plan.Steps)+len(h.Plan.Files) > 0 {
+			changes = append(changes, h.Name)
+		}
+	}
+	if slices.ContainsFunc(file.Hosts, func(h fabric.Host) bool { return h.Reach != "" && !slices.Contains(changes, h.Name) }) {
+		line += " --host " + strings.Join(changes, ",") // the others need not be there for it
+	}
+	if journal != "" {
+		line += " --journal " + journal
+	}
+	return line + " " + group
+}
+
+func printApplied(con *console.Console, c *change.Change, out change.Outcome, undo, journal string) {
 	steps := 0
 	for _, h := range out.Hosts {
 		steps += h.Applied
-	}
-	each := func(why, command string) {
-		for _, h := range out.Hosts {
-			if h.Journal != "" {
-				fmt.Fprintf(con.Stdout, "%s on %s:\n  %s\n", why, h.Host, onHost(c, command, h.Host, h.Journal, journal))
-			}
-		}
 	}
 	switch {
 	case steps == 0 && out.Confirmed:
 		fmt.Fprintln(con.Stdout, "nothing to change: the hosts are as the file wants them")
 	case out.Confirmed:
 		fmt.Fprintf(con.Stdout, "changed and confirmed: %s on %s\n", unit.Counted(steps, "step"), unit.Counted(changedHosts(out), "host"))
-		each("to roll it back", "rollback")
+		fmt.Fprintf(con.Stdout, "to roll it back:\n  %s\n", undo)
 	default:
 		left := time.Until(out.ConfirmBy).Round(time.Second)
 		fmt.Fprintf(con.Stdout, "changed, and NOT kept yet: it is rolled back in %v\n", left)
-		each("to keep it, over a new connection,", "confirm")
+		for _, h := range out.Hosts {
+			if h.Journal != "" {
+				fmt.Fprintf(con.Stdout, "to keep it, over a new connection, on %s:\n  %s\n", h.Host, onHost(c, "confirm", h.Host, h.Journal, journal))
+			}
+		}
 	}
 }
 
@@ -299,7 +329,7 @@ func changedHosts(out change.Outcome) (n int) {
 
 // askToKeep lets the person who sees the terminal confirm: if they still see
 // it, they still reach the host.
-func askToKeep(ctx context.Context, con *console.Console, q *console.Asker, c *change.Change, out change.Outcome, journal string) error {
+func askToKeep(ctx context.Context, con *console.Console, q *console.Asker, c *change.Change, out change.Outcome, undo, journal string) error {
 	limited, cancel := context.WithDeadline(ctx, out.ConfirmBy)
 	defer cancel()
 	keep, err := q.Ask(limited, fmt.Sprintf("do you still reach this host? keep the change? (%v)", time.Until(out.ConfirmBy).Round(time.Second)))
@@ -314,6 +344,6 @@ func askToKeep(ctx context.Context, con *console.Console, q *console.Asker, c *c
 	if err := c.Keep(&out); err != nil {
 		return err
 	}
-	printApplied(con, c, out, journal)
+	printApplied(con, c, out, undo, journal)
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/internal/cmd/console"
 	"github.com/linerate/linerate/internal/host/apply"
 	"github.com/linerate/linerate/internal/run/change"
@@ -66,18 +67,19 @@ func printWaves(con *console.Console, waves [][]string) {
 
 // applyWaves carries the waves out. What was confirmed stays when a later one
 // fails: the error's hint rolls it back.
-func applyWaves(ctx context.Context, con *console.Console, c *change.Change, plans []plannedHost, waves [][]string, o change.Options, journal string) error {
+func applyWaves(ctx context.Context, con *console.Console, c *change.Change, plans []plannedHost, waves [][]string, o change.Options, file fabric.Fabric, journal string) error {
 	o.Group = change.GroupName(time.Now())
-	o.Title = "apply in waves"
+	o.Title = console.RunTitle(wavesTitle, file.File)
+	undo := rollbackLine(c, file, journal, o.Group)
 	done, err := c.ApplyWaves(ctx, waves, o)
 	if errors.Is(err, apply.ErrPending) {
 		return console.WithHint(err, pendingHint(c, journal))
 	}
 	if err != nil {
-		return console.WithHint(err, wavesHint(con, done, o.Group))
+		return console.WithHint(err, wavesHint(done, undo))
 	}
 	if con.JSON {
-		return con.PrintJSON(wavesDocument(plans, done, o.Group))
+		return con.PrintJSON(wavesDocument(plans, done, o.Group, undo))
 	}
 	steps, hosts := 0, 0
 	for _, w := range done {
@@ -87,12 +89,12 @@ func applyWaves(ctx context.Context, con *console.Console, c *change.Change, pla
 		hosts += changedHosts(w.Outcome)
 	}
 	fmt.Fprintf(con.Stdout, "changed and confirmed in %s: %s on %s\n", unit.Counted(len(done), "wave"), unit.Counted(steps, "step"), unit.Counted(hosts, "host"))
-	fmt.Fprintf(con.Stdout, "to roll it back, all hosts:\n  linerate rollback FABRIC %s\n", o.Group)
+	fmt.Fprintf(con.Stdout, "to roll it back:\n  %s\n", undo)
 	return nil
 }
 
 // wavesHint says what stands after a wave that failed, and how it goes back.
-func wavesHint(con *console.Console, done []change.WaveOutcome, group string) string {
+func wavesHint(done []change.WaveOutcome, undo string) string {
 	var kept, left []string
 	for _, w := range done {
 		switch {
@@ -107,13 +109,13 @@ func wavesHint(con *console.Console, done []change.WaveOutcome, group string) st
 		words = append(words, "not begun: "+strings.Join(left, ", "))
 	}
 	if len(kept) > 0 {
-		words = append(words, fmt.Sprintf("kept on %s, `linerate rollback FABRIC %s` rolls that back", strings.Join(kept, ", "), group))
+		words = append(words, fmt.Sprintf("kept on %s, `%s` rolls that back", strings.Join(kept, ", "), undo))
 	}
 	return strings.Join(words, "; ")
 }
 
-func wavesDocument(plans []plannedHost, done []change.WaveOutcome, group string) applied {
-	doc := applied{Plans: plans, Hosts: []change.HostOutcome{}, Proofs: []change.Proved{}, Confirmed: true, Group: group}
+func wavesDocument(plans []plannedHost, done []change.WaveOutcome, group, undo string) applied {
+	doc := applied{Plans: plans, Hosts: []change.HostOutcome{}, Proofs: []change.Proved{}, Confirmed: true, Group: group, Rollback: undo}
 	for _, w := range done {
 		doc.Waves = append(doc.Waves, appliedWave{w.Names, w.Begun, w.Confirmed})
 		doc.Hosts = append(doc.Hosts, w.Hosts...)

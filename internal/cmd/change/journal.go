@@ -20,12 +20,13 @@ func NewJournal(con *console.Console) *cobra.Command {
 	var flags journalFlags
 	c := &cobra.Command{
 		Use: "journal [HOST|FABRIC]", Short: "changes made on hosts, and whether they are active",
-		Long: `Lists the changes journalled on a host, oldest first: open (being made), applied
-(made, and rolled back at its time unless confirmed), confirming (its files are
-being written), confirmed, reverting (being rolled back), rolled-back, or failed
-(not all could be rolled back: the steps say why). A step that did not come as
-far as the entry says how far it came in brackets. What one run changed, such as
-a tune, stands below the run's ID: ` + "`linerate rollback ID`" + ` rolls it back whole.
+		Long: `Lists the changes journalled on a host, the newest first: open (being made),
+applied (made, and rolled back at its time unless confirmed), confirming (its
+files are being written), confirmed, reverting (being rolled back), rolled back,
+or failed (not all could be rolled back: the steps say why). Brackets say how
+far a step came that did not come as far as its entry. What one run of apply or
+tune changed is listed below the run's ID: ` + "`linerate rollback FABRIC ID`" + `
+rolls all of it back.
 
 ` + console.ExitHelp,
 		Example: "  linerate journal\n  linerate journal fabric.yaml\n  linerate journal ssh://root@192.0.2.11 --json",
@@ -83,7 +84,7 @@ func journalDocument(place journalPlace, hosts []kept) any {
 // printJournal lists entries, those of a run below a line of its own.
 func printJournal(con *console.Console, reply agentapi.JournalReply) {
 	shown := map[string]bool{}
-	for _, e := range reply.Entries {
+	for _, e := range slices.Backward(reply.Entries) {
 		switch {
 		case e.Group == "":
 			printEntry(con, "", e)
@@ -106,10 +107,10 @@ func printRun(con *console.Console, group string, entries []agentapi.JournalEntr
 	}
 	var words []string
 	for _, state := range slices.Sorted(maps.Keys(states)) {
-		words = append(words, fmt.Sprintf("%d %s", states[state], state))
+		words = append(words, fmt.Sprintf("%d %s", states[state], stateWords(state)))
 	}
 	fmt.Fprint(con.Stdout, console.Wrapped(group+"  ", fmt.Sprintf("%s: %s: %s", console.OneLine(runTitle(entries[0].Title)), unit.Counted(len(entries), "change"), strings.Join(words, ", ")), con.Width()))
-	for _, e := range entries {
+	for _, e := range slices.Backward(entries) {
 		printEntry(con, "  ", e)
 	}
 }
@@ -122,15 +123,21 @@ func runTitle(title string) string {
 	return title
 }
 
+// stateWords is a state for people.
+func stateWords(s agentapi.ChangeState) string { return strings.ReplaceAll(string(s), "-", " ") }
+
 func printEntry(con *console.Console, indent string, e agentapi.JournalEntry) {
 	words := []string{unit.Counted(len(e.Steps), "step")}
 	if e.Reason != "" {
-		words = append(words, e.Reason)
+		words = append(words, "why: "+console.OneLine(e.Reason))
 	}
 	if e.Pending {
 		words = append(words, "is rolled back at "+e.Deadline.Local().Format(time.DateTime)+" unless confirmed")
 	}
-	fmt.Fprint(con.Stdout, console.Wrapped(fmt.Sprintf("%s%s  %-11s ", indent, e.ID, e.State), strings.Join(words, "; "), con.Width()))
+	fmt.Fprint(con.Stdout, console.Wrapped(indent, e.ID+"  "+stateWords(e.State)+", "+words[0], con.Width()))
+	for _, more := range words[1:] {
+		fmt.Fprint(con.Stdout, console.Wrapped(indent+"    ", more, con.Width()))
+	}
 	printSteps(con, indent, e)
 	for _, f := range e.Files {
 		fmt.Fprintln(con.Stdout, indent+"    file "+f)

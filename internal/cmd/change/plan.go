@@ -181,7 +181,7 @@ func printPlans(con *console.Console, c *change.Change) {
 		if i > 0 {
 			fmt.Fprintln(con.Stdout)
 		}
-		fmt.Fprint(con.Stdout, h.Plan.Text())
+		fmt.Fprint(con.Stdout, h.Plan.Text(con.Width()))
 		if len(h.Plan.Steps) > 0 && len(h.Plan.Files) == 0 && h.PersistWhy != "" {
 			fmt.Fprint(con.Stdout, console.Outdented("not kept over a reboot: ", h.PersistWhy, con.Width()))
 		}

@@ -23,11 +23,11 @@ func NewRollback(con *console.Console) *cobra.Command {
 	c := &cobra.Command{
 		Use: "rollback [HOST|FABRIC] [ID]", Short: "roll back what a change, or a tune, changed",
 		Long: `Rolls back what was changed, files too, the last step first: the change that
-waits to be confirmed, else all that the newest run of ` + "`linerate tune`" + ` changed,
-on every host of FABRIC. ID names a change or a run; ` + "`linerate journal`" + ` lists
-both. What somebody else has changed since is left and named. Without HOST or
-FABRIC it is this host. A rollback that is cut short is gone on with by the next
-rollback, apply or tune, and at the next boot.
+waits to be confirmed, else all that the newest ` + "`linerate apply`" + ` or
+` + "`linerate tune`" + ` changed, on every host of FABRIC. ID names a change or a run;
+` + "`linerate journal`" + ` lists both. What somebody else has changed since is left and
+named. Without HOST or FABRIC it is this host. A rollback that is cut short is
+continued by the next rollback, apply or tune, and at the next boot.
 
 ` + console.ExitHelp,
 		Example: "  linerate rollback\n  linerate rollback fabric.yaml --dry-run\n  linerate rollback ssh://root@192.0.2.11 20261121T120000.000000Z-abcdef",
@@ -112,10 +112,10 @@ func rollback(ctx context.Context, con *console.Console, u targets, wait progres
 }
 
 // lockForRun keeps off a run that is still changing the hosts: what it changes
-// next would stay. One change by itself can be taken back while its maker waits
+// next would stay. One change of each host can be rolled back while its maker waits
 // for the word to keep it.
 func lockForRun(ctx context.Context, con *console.Console, u targets, wait progress.WaitFlag) error {
-	if u.group == "" {
+	if u.group == "" || u.oneChange() {
 		return nil
 	}
 	var all []*fleet.Host

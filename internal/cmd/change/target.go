@@ -138,6 +138,12 @@ type targets struct {
 	parts        []targetPart
 }
 
+// oneChange reports a run that changed each host once, as apply does without waves:
+// nothing of it follows.
+func (u targets) oneChange() bool {
+	return strings.HasPrefix(u.title, applyTitle+" ") && !strings.HasPrefix(u.title, wavesTitle)
+}
+
 // targetPart is one host's entries, the newest first.
 type targetPart struct {
 	kept
@@ -232,7 +238,7 @@ func newest(hosts []kept) (targets, error) {
 	case last.Pending:
 		return targets{parts: waiting}, nil
 	}
-	hint := "`linerate journal` lists those that were: name one; --host says on which host"
+	hint := "`linerate journal` lists those that were: name one; --host says on which host, and `linerate rollback FABRIC` asks those of a fabric file"
 	if older != "" {
 		hint = "the newest change is confirmed and no step of a run: name it, or the run before it, " + older
 	}

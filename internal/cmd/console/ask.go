@@ -57,7 +57,7 @@ func (con *Console) Approver(ctx context.Context, yes bool) func(record.Step, []
 		fmt.Fprintf(con.Stderr, "\n%s\n", s.Change)
 		question := "make this change?"
 		for _, p := range plans {
-			fmt.Fprintln(con.Stderr, p.Text())
+			fmt.Fprintln(con.Stderr, p.Text(con.Width()))
 			if p.Worst() != plan.Online {
 				question = fmt.Sprintf("it stops traffic on %s for seconds (%s): make this change?", p.Host, p.Worst())
 			}

@@ -81,6 +81,14 @@ func System(version string) *Console {
 	if con.Terminal && utf8Spoken(os.Getenv) {
 		con.Live = &Live{out: os.Stderr}
 	}
+	if other := locale(os.Getenv); !utf8Spoken(os.Getenv) {
+		if other != "" || Terminal(os.Stdout) { // a file by somebody without a locale is UTF-8
+			con.Stdout = newASCII(con, os.Stdout)
+		}
+		if other != "" || Terminal(os.Stderr) {
+			con.Stderr = newASCII(con, os.Stderr)
+		}
+	}
 	con.CanAsk = Terminal(os.Stdin) && Terminal(os.Stderr)
 	if far := os.Getenv(EnvTerminal); far != "" { // our output is shown on one, far away
 		con.Terminal = true
@@ -90,19 +98,25 @@ func System(version string) *Console {
 	}
 	if columns, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && columns > 20 {
 		con.Columns = columns
+	} else if Terminal(os.Stdout) {
+		if width := terminalColumns(os.Stdout); width > 20 {
+			con.Columns = min(width, con.Width())
+		}
 	}
 	return con
 }
 
 // utf8Spoken reports a terminal of which the locale says that it shows UTF-8,
-// as bars and arrows are (setlocale(3): the first of these that is set).
+// as bars and arrows are.
 func utf8Spoken(env func(string) string) bool {
-	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
-		if v := strings.ToLower(env(name)); v != "" {
-			return strings.Contains(v, "utf-8") || strings.Contains(v, "utf8")
-		}
-	}
-	return false
+	name := strings.ToLower(locale(env))
+	return strings.Contains(name, "utf-8") || strings.Contains(name, "utf8")
+}
+
+// locale is the one of characters, "" where none is set (setlocale(3): the first of
+// these that is set).
+func locale(env func(string) string) string {
+	return cmp.Or(env("LC_ALL"), env("LC_CTYPE"), env("LANG"))
 }
 
 // EnvTerminal tells a process in a lab guest that its output is shown on a

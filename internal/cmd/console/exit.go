@@ -248,11 +248,12 @@ func Failures(r record.Record) error {
 		return nil
 	}
 	f := r.Failures[0]
-	return WithHint(fmt.Errorf("measure %s to %s: %s (%d of %d trials failed)", f.From, f.To, f.Error, len(r.Failures), len(r.Failures)+len(r.Trials)), barredHint(f.Reason))
+	return WithHint(fmt.Errorf("measure %s to %s: %s (%d of %d trials failed)", f.From, f.To, f.Error, len(r.Failures), len(r.Failures)+len(r.Trials)), BarredHint(f.Reason))
 }
 
-// barredHint is what to look at when a connection was not made.
-func barredHint(reason string) string {
+// BarredHint is what to look at when a connection was not made, by the reason of a
+// record's failure; "" for any other.
+func BarredHint(reason string) string {
 	switch agentapi.Code(reason) {
 	case agentapi.CodeRefused:
 		return "the receiver's host answered with a reset: it, or a firewall in its name, rejects the port; --ports 5201-5216 uses ports that are open"

@@ -186,10 +186,28 @@ func JSONText(v any) ([]byte, error) {
 // ReadFabric reads and checks a fabric file.
 func ReadFabric(ctx context.Context, path string) (fabric.Fabric, error) {
 	text, err := ReadNamed(ctx, "read fabric", path, MostFabric)
+	if errors.Is(err, ErrUsage) && HintFor(err) == "" {
+		err = WithHint(err, "check the name, or make it: `linerate discover ssh://root@HOST ssh://root@HOST -o "+path+"`")
+	}
 	if err != nil {
 		return fabric.Fabric{}, err
 	}
+	if isRecord(text) {
+		return fabric.Fabric{}, BadUsage("read fabric "+path+": this is a record, the result of a measurement", "`linerate explain "+path+"` and `linerate report "+path+"` read it; `linerate discover HOST... -o fabric.yaml` makes a fabric")
+	}
 	return fabric.Parse(path, text)
+}
+
+// isRecord reports a measurement's result: a document of JSON that says so, or another
+// tool's.
+func isRecord(text []byte) bool {
+	var doc struct {
+		Schema string `json:"schema"`
+	}
+	if _, is := resultfile.Detect(text); is {
+		return true
+	}
+	return bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) && json.Unmarshal(text, &doc) == nil && strings.HasPrefix(doc.Schema, "linerate.record/")
 }
 
 // LabJournal is where changes to lab hosts are journalled: it goes when the

@@ -4,9 +4,11 @@ package console
 
 import (
 	"io"
+	"os"
 	"strings"
 
 	"charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/term"
 
 	"github.com/linerate/linerate/internal/tui"
 )
@@ -43,6 +45,15 @@ func (p program) above(line string) { p.Println(line) }
 func (p program) end() {
 	p.Send(done{})
 	<-p.over
+}
+
+// terminalColumns is how wide a terminal is, zero where nobody knows.
+func terminalColumns(f *os.File) int {
+	width, _, err := term.GetSize(f.Fd())
+	if err != nil {
+		return 0
+	}
+	return width
 }
 
 // done ends a window.

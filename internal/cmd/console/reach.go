@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/netip"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -72,16 +73,16 @@ said what is lost.
 type Target struct{ Name, Reach string }
 
 // parseTarget reads "local:", "netns:NAME", "ssh://[user@]host[:port]" or
-// "nats:NAME". A bare word is refused: it could be any of them.
+// "nats:NAME"; USER@HOST and an address are ssh's. A bare word is refused: it could be any of them.
 func parseTarget(arg string) (Target, error) {
 	scheme, rest, found := strings.Cut(arg, ":")
 	switch {
 	case arg == "":
 		return Target{}, BadUsage("host: the name is empty", "write local:, netns:NAME, ssh://user@host or nats:NAME")
-	case !found && strings.Contains(arg, "@"):
-		return Target{}, BadUsage("host "+arg+": it has no scheme", "write ssh://"+arg)
+	case bareLogin(arg):
+		return parseTarget("ssh://" + arg)
 	case !found:
-		return Target{}, BadUsage("host "+arg+": has no address: write `reach: ssh://root@...`",
+		return Target{}, BadUsage("host "+arg+": a bare name may be a host, a network namespace or a file",
 			"write ssh://root@"+arg+", netns:"+arg+" for a network namespace, or local: for this host")
 	case scheme == "local" && rest == "":
 		return Target{ThisHost(), arg}, nil
@@ -104,6 +105,16 @@ func parseTarget(arg string) (Target, error) {
 		hint = "write ssh://user@host, or ssh://user@host:port"
 	}
 	return Target{}, BadUsage("host "+arg+": unknown way to reach it", hint)
+}
+
+// bareLogin reports what can only be a host to log in to: USER@HOST, or an IPv4 address.
+func bareLogin(arg string) bool {
+	user, host, found := strings.Cut(arg, "@")
+	if found {
+		return user != "" && host != "" && !strings.ContainsAny(arg, ":/?") && !strings.Contains(host, "@")
+	}
+	addr, err := netip.ParseAddr(arg)
+	return err == nil && addr.Is4()
 }
 
 // Target reads a host that the command line names, with --become where it is

@@ -3,6 +3,7 @@ package explain
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/linerate/linerate/flow"
@@ -14,15 +15,16 @@ import (
 var numbers = regexp.MustCompile(`[0-9][0-9.,]*( [kMGT]?(bit/s|iB|B|us|ms|s))?`)
 
 // alike groups findings of one pair and phase with the same cause, the same words
-// and the same remedy, whatever the figures in them, in the order of the first of each.
+// and the same remedy, whatever the figures in them and whichever of the two hosts
+// they are about, in the order of the first of each.
 func alike(findings []record.Finding) (groups [][]record.Finding) {
 	type key struct {
-		phase                            record.Phase
-		from, to, summary, remedy, cause string
+		phase                 record.Phase
+		from, to, text, cause string
 	}
 	at := make(map[key]int)
 	for _, f := range findings {
-		k := key{f.Phase, f.From, f.To, words(f.Summary), words(f.Remedy), string(f.Cause)}
+		k := key{f.Phase, f.From, f.To, words(inOrder(f.Summary+"\n"+f.Remedy, f.From, f.To)), string(f.Cause)}
 		if n, ok := at[k]; ok {
 			groups[n] = append(groups[n], f)
 			continue
@@ -39,6 +41,45 @@ func words(text string) string {
 	return strings.NewReplacer("streams", "stream", "Both ", "All # ", "links", "link").Replace(text)
 }
 
+// inOrder is a text with two hosts called by the order in which it names them: what
+// is said of each side alike is one text.
+func inOrder(text, from, to string) string {
+	var order []string
+	return renamed(text, from, to, func(name string) string {
+		if !slices.Contains(order, name) {
+			order = append(order, name)
+		}
+		return []string{"<first>", "<second>"}[slices.Index(order, name)]
+	})
+}
+
+// renamed is a text with each of two hosts' names replaced.
+func renamed(text, from, to string, by func(name string) string) string {
+	names, err := regexp.Compile(`\b(?:` + regexp.QuoteMeta(from) + `|` + regexp.QuoteMeta(to) + `)\b`)
+	if err != nil || from == "" || to == "" {
+		return text
+	}
+	return names.ReplaceAllStringFunc(text, by)
+}
+
+// otherRemedies are the findings of a block whose remedy is about other things than
+// those before, one for each.
+func otherRemedies(block []record.Finding) (out []record.Finding) {
+	var seen []string
+	for i, f := range block {
+		remedy := words(renamed(f.Remedy, f.From, f.To, func(name string) string {
+			return map[string]string{f.From: "<from>", f.To: "<to>"}[name]
+		}))
+		if slices.Contains(seen, remedy) {
+			continue
+		}
+		if seen = append(seen, remedy); i > 0 && f.Remedy != "" {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
 // headlines are which results a block is of: a line for each direction.
 func headlines(block []record.Finding) (lines []string) {
 	if len(block) == 1 {
@@ -46,9 +87,15 @@ func headlines(block []record.Finding) (lines []string) {
 	}
 	for _, d := range []flow.Direction{flow.Forward, flow.Reverse, flow.Both} {
 		var each []string
-		for _, f := range block {
-			if f.Direction == d {
-				each = append(each, unit.Counted(f.Streams, "stream")+" "+rateOf(f))
+		for i, f := range block {
+			same := func(o record.Finding) bool { return o.Direction == d && o.Streams == f.Streams }
+			if f.Direction == d && !slices.ContainsFunc(block[:i], same) {
+				each = append(each, unit.Counted(f.Streams, "stream")+" "+rangeOf(slices.DeleteFunc(slices.Clone(block[i:]), func(o record.Finding) bool { return !same(o) })))
+			}
+		}
+		for i := range len(each) - 1 { // one ceiling is said once, at the end
+			if _, last, _ := strings.Cut(each[len(each)-1], " of "); last != "" {
+				each[i] = strings.TrimSuffix(each[i], " of "+last)
 			}
 		}
 		if len(each) > 0 {
@@ -56,4 +103,22 @@ func headlines(block []record.Finding) (lines []string) {
 		}
 	}
 	return lines
+}
+
+// rangeOf are the rates of results of one direction and number of streams.
+func rangeOf(all []record.Finding) string {
+	low, high := all[0], all[0]
+	for _, f := range all {
+		if f.Rate < low.Rate {
+			low = f
+		}
+		if f.Rate > high.Rate {
+			high = f
+		}
+	}
+	if len(all) == 1 {
+		return rateOf(high)
+	}
+	low.Ceiling = 0
+	return fmt.Sprintf("%d times %s to %s", len(all), rateOf(low), rateOf(high))
 }

@@ -1,10 +1,14 @@
 package explain
 
 import (
+	"bytes"
+	"path/filepath"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/internal/cmd/console"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -29,4 +33,71 @@ func TestAlike(t *testing.T) {
 	if len(lines) != 3 || lines[0] != "a to b, forward: 1 stream 95.5 Mbit/s, 8 streams 287 Mbit/s" || !strings.HasPrefix(lines[2], "a to b, both") {
 		t.Errorf("%q", lines)
 	}
+}
+
+// What is said of each side alike is one block, with what to do on both sides.
+func TestAlikeOnBothSides(t *testing.T) {
+	side := func(d flow.Direction, host string) record.Finding {
+		f := record.Finding{From: "192.0.2.11", To: "192.0.2.12", Direction: d, Streams: 4}
+		f.Cause, f.Summary, f.Remedy = record.SingleLink, "All 4 streams from "+host+" leave by eth0.", "set the policy of bond0 on "+host
+		return f
+	}
+	both := []record.Finding{side(flow.Forward, "192.0.2.11"), side(flow.Reverse, "192.0.2.12"), side(flow.Both, "192.0.2.11")}
+	groups := alike(both)
+	if len(groups) != 1 {
+		t.Fatalf("%d groups", len(groups))
+	}
+	if others := otherRemedies(groups[0]); len(others) != 1 || others[0].Direction != flow.Reverse {
+		t.Errorf("remedies: %+v", others)
+	}
+}
+
+// What a terminal shows of a record is a screen: twelve results that are explained
+// alike are at most 40 lines, the demo's record at most 60, at 80 columns; no line is
+// wider than the terminal.
+func TestLinesOfAnswer(t *testing.T) {
+	twelve := readRecord(t, "record/testdata/v1/measure.json")
+	for _, trial := range twelve.Trials {
+		trial.Streams *= 2
+		twelve.Trials = append(twelve.Trials, trial)
+	}
+	demo := readRecord(t, "report/testdata/sample.json")
+	for _, c := range []struct {
+		what string
+		r    record.Record
+		most int
+	}{{"twelve results", twelve, 40}, {"the demo's record", demo, 60}} {
+		for _, width := range []int{80, 60} {
+			var out bytes.Buffer
+			con := &console.Console{Stdout: &out, Stderr: &out, Columns: width}
+			findings := explain(c.r)
+			printFindings(con, c.r, findings, false)
+			lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
+			if width == 80 && len(lines) > c.most {
+				t.Errorf("%s: %d lines, more than %d:\n%s", c.what, len(lines), c.most, out.String())
+			}
+			for _, line := range lines {
+				if utf8.RuneCountInString(line) > width {
+					t.Errorf("%s: wider than %d columns: %q", c.what, width, line)
+				}
+			}
+			for _, f := range findings {
+				if text := strings.Join(strings.Fields(out.String()), " "); !strings.Contains(text, f.Remedy) && f.Cause != record.LineRate && f.Direction != flow.Both && f.Streams > 1 {
+					t.Errorf("%s, %s: its remedy is not shown: %s", c.what, f.Direction, f.Remedy)
+				}
+			}
+		}
+	}
+	if len(twelve.Trials) != 12 {
+		t.Errorf("%d trials", len(twelve.Trials))
+	}
+}
+
+func readRecord(t *testing.T, path string) record.Record {
+	t.Helper()
+	r, err := console.ReadRecord(t.Context(), filepath.Join("..", "..", "..", filepath.FromSlash(path)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
 }

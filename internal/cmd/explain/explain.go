@@ -135,6 +135,9 @@ const worthExpecting = 1.005
 func printFindings(con *console.Console, r record.Record, findings []record.Finding, all bool) {
 	for _, f := range r.Failures {
 		fmt.Fprint(con.Stdout, console.Wrapped(fmt.Sprintf("%s to %s: no result: ", f.From, f.To), f.Error, con.Width()))
+		if hint := console.BarredHint(f.Reason); hint != "" {
+			fmt.Fprint(con.Stdout, console.Wrapped("  To do: ", hint+".", con.Width()))
+		}
 	}
 	if len(findings)+len(r.Failures) == 0 {
 		fmt.Fprintln(con.Stderr, "the record has no result to explain")
@@ -142,13 +145,14 @@ func printFindings(con *console.Console, r record.Record, findings []record.Find
 	if len(findings) > 1 {
 		fmt.Fprint(con.Stdout, console.Wrapped("", answer(r, findings), con.Width())+"\n")
 	}
-	blocks := alike(findings)
+	blocks, brief := alike(findings), len(findings) > 1 && !all
 	if all {
 		blocks = nil
 		for _, f := range findings {
 			blocks = append(blocks, []record.Finding{f})
 		}
 	}
+	shown := map[[2]string]bool{} // phases' causes with their evidence
 	for i, block := range blocks {
 		if i > 0 {
 			fmt.Fprintln(con.Stdout)
@@ -159,10 +163,16 @@ func printFindings(con *console.Console, r record.Record, findings []record.Find
 		if len(block) > 1 {
 			fmt.Fprint(con.Stdout, console.Wrapped("  ", "All alike; of the first:", con.Width()))
 		}
-		printFinding(con, block[0])
+		first := block[0]
+		if of := [2]string{string(first.Phase), string(first.Cause)}; brief && shown[of] {
+			first.Evidence = nil
+		} else {
+			shown[of] = true
+		}
+		printFinding(con, first, brief, otherRemedies(block))
 	}
-	if len(blocks) < len(findings) {
-		fmt.Fprint(con.Stdout, console.Wrapped("", "--all explains each result by itself.", con.Width()))
+	if brief {
+		fmt.Fprint(con.Stdout, console.Wrapped("", "--all explains each result by itself, with all of its evidence.", con.Width()))
 	}
 }
 
@@ -188,8 +198,10 @@ func answer(r record.Record, findings []record.Finding) string {
 }
 
 // printFinding writes a finding below its headline: the judgement, then what it
-// rests on, what else it may be, what comes next and what to do.
-func printFinding(con *console.Console, f record.Finding) {
+// rests on, what else it may be, what comes next and what to do. A brief one names
+// the others and what comes next, and leaves out why.
+// others are findings that it stands for and whose remedy is another.
+func printFinding(con *console.Console, f record.Finding, brief bool, others []record.Finding) {
 	say := func(lead, text string) { fmt.Fprint(con.Stdout, console.Wrapped(lead, text, con.Width())) }
 	say("  ", fmt.Sprintf("%s (%s, confidence %.0f %%)", f.Summary, f.Cause, 100*f.Confidence))
 	for _, e := range f.Evidence {
@@ -201,16 +213,23 @@ func printFinding(con *console.Console, f record.Finding) {
 			say("    - ", fmt.Sprintf("%s: %s", e.What, e.Value))
 		}
 	}
-	if len(f.Also) > 0 {
+	switch {
+	case brief && len(f.Also) > 0:
+		var also []string
+		for _, other := range f.Also {
+			also = append(also, fmt.Sprintf("%s, %.0f %%", other.Cause, 100*other.Confidence))
+		}
+		say("  ", "It may also be: "+strings.Join(also, "; ")+".")
+	case len(f.Also) > 0:
 		say("  ", "It may also be:")
 		for _, other := range f.Also {
 			say("    - ", fmt.Sprintf("%s, %.0f %%: %s", other.Cause, 100*other.Confidence, other.Summary))
 		}
 	}
-	printNextSteps(con, f, say)
+	printNextSteps(f, brief, others, say)
 }
 
-func printNextSteps(con *console.Console, f record.Finding, say func(lead, text string)) {
+func printNextSteps(f record.Finding, brief bool, others []record.Finding, say func(lead, text string)) {
 	if f.Remedy != "" {
 		expected := ""
 		if f.Expected > f.Rate*worthExpecting {
@@ -218,8 +237,15 @@ func printNextSteps(con *console.Console, f record.Finding, say func(lead, text 
 		}
 		say("  To do: ", f.Remedy+"."+expected)
 	}
-	if f.Next != nil && f.Expected > f.Rate*worthExpecting {
-		say("  Next in line: ", fmt.Sprintf("%s at %v (%s)", f.Next.Cause, f.Next.Rate, f.Next.Why))
+	for _, other := range others {
+		say("  To do, "+string(other.Direction)+": ", other.Remedy+".")
+	}
+	if f.Next != nil && (!brief || f.Next.Cause != record.LineRate) && f.Expected > f.Rate*worthExpecting {
+		next := fmt.Sprintf("%s at %v", f.Next.Cause, f.Next.Rate)
+		if !brief {
+			next += " (" + f.Next.Why + ")"
+		}
+		say("  Next in line: ", next)
 	}
 	for i, m := range f.Missing {
 		lead := "  Not known: "

@@ -68,7 +68,7 @@ func historyAdd(ctx context.Context, con *console.Console, place string, files [
 	}
 	if !con.JSON {
 		for _, f := range out {
-			fmt.Fprintf(con.Stdout, "%s: %s, %s, %s\n", f.File, f.Run, f.State, unit.Counted(f.Trials, "trial"))
+			fmt.Fprint(con.Stdout, console.Outdented("", fmt.Sprintf("%s: %s, %s, %s", f.File, f.Run, f.State, unit.Counted(f.Trials, "trial")), con.Width()))
 		}
 		return leftOut(con, left)
 	}

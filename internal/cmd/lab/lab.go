@@ -72,7 +72,7 @@ func newList(con *console.Console) *cobra.Command {
 				return con.PrintJSON(map[string]any{"scenarios": rows, "labs": standingRows(labs)})
 			}
 			for _, r := range rows {
-				fmt.Fprintf(con.Stdout, "%-16s %s\n", r.Name, r.Title)
+				fmt.Fprint(con.Stdout, console.Wrapped(fmt.Sprintf("%-16s ", r.Name), r.Title, con.Width()))
 			}
 			printStanding(con, labs)
 			return nil

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -169,6 +170,9 @@ func checkTargets(args []string) error {
 		return console.BadUsage("measure: a fabric file and a target, "+listeners[0]+", at once", "give the one or the other")
 	case len(hosts) == 1 && !IsFabric(hosts[0]):
 		if len(listeners) == 0 {
+			if _, err := os.Stat(hosts[0]); err == nil {
+				return console.BadUsage("measure "+hosts[0]+": it is a file, and no fabric: the name of one ends in .yaml", "a record is read by `linerate explain "+hosts[0]+"`; `linerate discover HOST... -o fabric.yaml` makes a fabric")
+			}
 			return console.BadUsage("measure "+hosts[0]+": one host alone cannot be measured", "name a second host, a HOST:PORT that listens, or a fabric file whose name ends in .yaml")
 		}
 	}
@@ -216,7 +220,7 @@ func (f *listenerFlags) resolve(ctx context.Context, args []string, from string)
 		}
 		found, err := iperf3client.Resolve(ctx, t.host)
 		if errors.Is(err, iperf3client.ErrName) {
-			return nil, console.BadUsage("target "+arg+": no host of that name is known", "a fabric file's name ends in .yaml; a host to log in to is ssh://"+t.host)
+			return nil, console.BadUsage("target "+arg+": no host of that name is known", "a bare name is tried as an iperf3 server: check the spelling, DNS and /etc/hosts; a host to log in to is ssh://root@"+t.host+", and a fabric file's name ends in .yaml")
 		}
 		if err == nil {
 			err = checkZone(arg, found[0])
@@ -259,12 +263,13 @@ func (r *RunFlags) listenerHint(rec record.Record, err error) error {
 		err = &deniedError{err}
 	}
 	hint := ""
-	if names, _ := splitTargets(r.args); len(names) > 1 && len(names) == len(r.args) && len(rec.Trials) == 0 && slices.Contains([]agentapi.Code{agentapi.CodeRefused, agentapi.CodeSilent, agentapi.CodeBlocked}, agentapi.Code(f.Reason)) {
+	names, _ := splitTargets(r.args)
+	if len(names) > 1 && len(names) == len(r.args) && len(rec.Trials) == 0 && slices.Contains([]agentapi.Code{agentapi.CodeRefused, agentapi.CodeSilent, agentapi.CodeBlocked}, agentapi.Code(f.Reason)) {
 		return console.WithHint(err, "these names are taken for iperf3 servers, measured from this host; to measure between hosts say how to log in to them: linerate measure ssh://root@"+names[0]+" ssh://root@"+names[1])
 	}
 	switch agentapi.Code(f.Reason) {
 	case agentapi.CodeRefused:
-		hint = "start `iperf3 -s` or `linerate listen` there, or name its port: HOST:PORT; a firewall may also reject in its name"
+		hint = "it was tried as an iperf3 server: start `iperf3 -s` or `linerate listen` there, or name its port, HOST:PORT; a firewall may also reject in its name; to log in to a host write ssh://root@" + names[0]
 	case agentapi.CodeSilent:
 		hint = "is the host up? a firewall that drops looks like this too: open the port there, TCP, and UDP for --protocol udp"
 	case agentapi.CodeBlocked:

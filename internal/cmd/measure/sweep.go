@@ -161,7 +161,7 @@ func (f *sweepFlags) approve(ctx context.Context, con *console.Console, what str
 			out = con.Stdout
 		}
 		for _, p := range plans {
-			fmt.Fprint(out, foldedPlan(p))
+			fmt.Fprint(out, foldedPlan(p, con.Width()))
 		}
 		for _, n := range notes {
 			fmt.Fprint(out, console.Wrapped("", n, con.Width()))
@@ -178,16 +178,16 @@ func (f *sweepFlags) approve(ctx context.Context, con *console.Console, what str
 
 // foldedPlan is a plan's text; of very many steps that are alike the first and
 // the last.
-func foldedPlan(p plan.Plan) string {
+func foldedPlan(p plan.Plan, width int) string {
 	const most, head = 8, 2
 	if len(p.Steps) <= most {
-		return p.Text()
+		return p.Text(width)
 	}
 	alike := func(s plan.Step) bool { return s.Kind == p.Steps[0].Kind && s.Link == p.Steps[0].Link }
 	if slices.ContainsFunc(p.Steps, func(s plan.Step) bool { return !alike(s) }) {
-		return p.Text()
+		return p.Text(width)
 	}
-	lines := strings.Split(strings.TrimSuffix(p.Text(), "\n"), "\n")
+	lines := strings.Split(strings.TrimSuffix(p.Text(width), "\n"), "\n")
 	each := (len(lines) - 1) / len(p.Steps)
 	shown := slices.Clone(lines[:1+head*each])
 	shown = append(shown, fmt.Sprintf("  ... and %d more like these, the last:", len(p.Steps)-head))

@@ -173,7 +173,7 @@ func pairBody(con *console.Console, pair []predict.Prediction) string {
 	b := &strings.Builder{}
 	rows := rowsOf(pair, scaleOf(pair))
 	c := columnsOf(rows)
-	fmt.Fprintln(b, c.line("STREAMS", "EXPECTED", "RANGE", "UNCHOSEN", "CEILING")+"LIMITS FROM THE LOWEST UP")
+	fmt.Fprintln(b, c.line("STREAMS", "EXPECTED", "RANGE", "UNCHOSEN", "CEILING")+"LIMITED BY, NEXT")
 	forward := ofDirection(rows, flow.Forward)
 	for _, d := range flow.Directions() {
 		own := ofDirection(rows, d)

@@ -29,7 +29,7 @@ func TestInspectRefuses(t *testing.T) {
 		status     int
 		line, hint string
 	}{
-		{[]string{"inspect", "alpha"}, console.ExitUsage, "host alpha: has no address: write `reach: ssh://root@...`", "ssh://root@alpha"},
+		{[]string{"inspect", "alpha"}, console.ExitUsage, "host alpha: a bare name may be a host, a network namespace or a file", "ssh://root@alpha"},
 		{[]string{"inspect", "telnet:alpha"}, console.ExitUsage, "host telnet:alpha: unknown way to reach it", "ssh://user@host"},
 		{[]string{"inspect", "netns:"}, console.ExitUsage, "host netns:: unknown way", "netns:NAME"},
 		{[]string{"inspect", "local:x"}, console.ExitUsage, "host local:x: unknown way", "local:"},

@@ -115,7 +115,7 @@ func TestPredictText(t *testing.T) {
 		t.Fatalf("exit %d, %s", o.status, o.stderr)
 	}
 	fits(t, o.stdout)
-	for _, want := range []string{"alpha -> beta, tcp, payload in Gbit/s\n", "LIMITS FROM THE LOWEST UP", "both\n", "single-link", "  single-link, alpha"} {
+	for _, want := range []string{"alpha -> beta, tcp, payload in Gbit/s\n", "LIMITED BY, NEXT", "both\n", "single-link", "  single-link, alpha"} {
 		if !strings.Contains(o.stdout, want) {
 			t.Errorf("no %q in\n%s", want, o.stdout)
 		}

@@ -110,6 +110,7 @@ Start with:  linerate demo`,
 	con.NATS.Add(root)
 	con.Bus = link.NewDialer(con.BusConfig)
 	root.AddCommand(commands(con)...)
+	complete(root)
 	completeFiles(root)
 	return root, &misasked
 }

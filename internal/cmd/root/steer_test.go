@@ -148,7 +148,7 @@ func TestSteerRefuses(t *testing.T) {
 		{"", steerArgs("pick", append(addresses, "--streams", "9", "--sport", "1-4")...), "pick ports: 9 streams, ports 1 to 4: too few", "longer range"},
 		{"", steerArgs("pick", append(addresses, "--sport", "1,x")...), "--sport: 1,x is no list of ports", "40000"},
 		{"", steerArgs("pick", append(addresses, "--far-policy", "layer2")...), "--far-policy and --far-links go together", "both"},
-		{"", []string{"steer", "show", "--host", "somewhere", "--sport", "1"}, "host somewhere: has no address: write `reach: ssh://root@...`", "ssh://root@somewhere"},
+		{"", []string{"steer", "show", "--host", "somewhere", "--sport", "1"}, "host somewhere: a bare name may be a host, a network namespace or a file", "ssh://root@somewhere"},
 	} {
 		refused(t, c.stdin, console.ExitUsage, c.line, c.hint, c.args...)
 	}

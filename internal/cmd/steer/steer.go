@@ -268,7 +268,7 @@ func bondsHint(h netstate.Host) string {
 		return "Open vSwitch's bonds are none of the kernel's: `ovs-appctl bond/show >show.txt`, then --bond-show show.txt"
 	}
 	if len(names) == 0 {
-		return "say --policy layer3+4 --links 2, or --host of one that has a bond"
+		return "without a bond each address has a link of its own: give each stream its own addresses; for a bond of another host say --host, or --policy layer3+4 --links 2"
 	}
 	return "the bonds of " + h.Name + ": " + strings.Join(names, ", ")
 }

@@ -57,3 +57,11 @@ func TestOnlyBond(t *testing.T) {
 		t.Errorf("no bond: %v, hint %q", err, console.HintFor(err))
 	}
 }
+
+// Without a bond no port chooses a link: addresses do.
+func TestNoBondHint(t *testing.T) {
+	_, err := onlyBond(netstate.Host{Name: "a", Links: []netstate.Link{{Name: "eth0"}}})
+	if hint := console.HintFor(err); !strings.Contains(hint, "give each stream its own addresses") {
+		t.Errorf("%v: %q", err, hint)
+	}
+}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/cmd/console"
-	"github.com/linerate/linerate/internal/cmd/progress"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/report"
 	"github.com/linerate/linerate/unit"
@@ -145,25 +144,78 @@ func (t *tuneRun) say(out tuneOutcome) error {
 	return nil
 }
 
+// mostLines is how long the end of a tune is: what comes of minutes is read on one
+// screen. What was tried was told line by line as it went.
+const mostLines = 25
+
 // printTuned is the outcome for people: each setting with its gain, the rates,
-// and the commands that take it back and make it stay.
+// and the commands that roll it back and make it stay. What is too long for a screen
+// leaves out reasons first, then what was not kept, then settings beyond the first.
 func printTuned(con *console.Console, out tuneOutcome) {
-	d := out.doc
-	for i, s := range out.steps {
-		printTunedStep(con, s, settingsOf(d.Settings, i))
+	text := ""
+	for level := full; level <= shortest; level++ {
+		var b strings.Builder
+		screen := *con
+		screen.Stdout = &b
+		printOutcome(&screen, out, level)
+		if text = b.String(); strings.Count(text, "\n") <= mostLines {
+			break
+		}
 	}
-	for _, left := range d.Left {
-		fmt.Fprint(con.Stdout, console.Wrapped("not tried: ", console.OneLine(left), con.Width()))
+	fmt.Fprint(con.Stdout, text)
+}
+
+// How much of an outcome is said.
+const (
+	full = iota
+	withoutReasons
+	countsOfOthers // what was not kept or not tried
+	shortest       // and the first settings alone
+)
+
+const mostKept = 2
+
+func printOutcome(con *console.Console, out tuneOutcome, level int) {
+	d := out.doc
+	say := func(lead, text string) { fmt.Fprint(con.Stdout, console.Wrapped(lead, text, con.Width())) }
+	listed, more := 0, 0
+	for i, s := range out.steps {
+		settings := settingsOf(d.Settings, i)
+		switch {
+		case !s.Kept && !slices.ContainsFunc(settings, func(set record.Setting) bool { return set.Kept }):
+		case level == shortest && listed >= mostKept:
+			more++
+		default:
+			listed++
+			printKeptStep(con, s, settings, level == full)
+		}
+	}
+	if more > 0 {
+		say("", fmt.Sprintf("kept too: %s, which the record has", unit.Counted(more, "other step")))
+	}
+	if others := notKept(out.steps, d.Settings); len(others) > 0 {
+		what := strings.Join(others, "; ")
+		if level >= countsOfOthers {
+			what = unit.Counted(len(others), "step") + " that did not help; the record has each with its reason"
+		}
+		say("not kept: ", what)
+	}
+	if len(d.Left) > 0 {
+		what := console.OneLine(strings.Join(d.Left, "; "))
+		if level >= countsOfOthers {
+			what = unit.Counted(len(d.Left), "step") + "; the record has each with its reason"
+		}
+		say("not tried: ", what)
 	}
 	share := ""
 	if d.Ceiling > 0 {
 		share = fmt.Sprintf(", %.1f %% of the ceiling of %v", 100*float64(d.After/d.Ceiling), d.Ceiling)
 	}
-	fmt.Fprint(con.Stdout, console.Wrapped("", fmt.Sprintf("before %v, after %v%s; %s, %.0f s of traffic", d.Before, d.After, share, unit.Counted(d.Measurements, "measurement"), d.Traffic), con.Width()))
+	say("", fmt.Sprintf("before %v, after %v%s; %s, %.0f s of traffic", d.Before, d.After, share, unit.Counted(d.Measurements, "measurement"), d.Traffic))
 	printStopped(con, out)
-	printSnippet(con, d.Snippet)
+	printSnippet(con, d.Snippet, level)
 	for _, note := range out.notes {
-		fmt.Fprint(con.Stdout, console.Wrapped("", note, con.Width()))
+		say("", note)
 	}
 	if d.Rollback != "" {
 		command(con, "to roll all of it back", d.Rollback)
@@ -171,12 +223,44 @@ func printTuned(con *console.Console, out tuneOutcome) {
 	switch {
 	case out.kept() == 0:
 	case len(d.Persisted) > 0:
-		fmt.Fprint(con.Stdout, console.Wrapped("it stays over a reboot by: ", strings.Join(d.Persisted, ", "), con.Width()))
+		say("it stays over a reboot by: ", strings.Join(d.Persisted, ", "))
 	case d.Fabric != "":
 		command(con, "to make it stay over a reboot", "linerate apply "+d.Fabric+" --profiles none --persist always")
 	default:
 		fmt.Fprintln(con.Stdout, "it lasts until the next reboot")
 	}
+}
+
+// notKept are the steps that were tried and are not kept, each once, with the first
+// words of why.
+func notKept(steps []record.Step, all []record.Setting) (out []string) {
+	for i, s := range steps {
+		if s.Kept || slices.ContainsFunc(settingsOf(all, i), func(set record.Setting) bool { return set.Kept }) {
+			continue
+		}
+		words := s.Change
+		if why := firstWords(cmp.Or(s.Verdict, s.Why)); why != "" {
+			words += " (" + why + ")"
+		}
+		if words = console.OneLine(words); !slices.Contains(out, words) {
+			out = append(out, words)
+		}
+	}
+	return out
+}
+
+// firstWords is what a verdict says before its details.
+func firstWords(verdict string) string {
+	const most = 60
+	words := strings.Fields(verdict)
+	text := ""
+	for i, w := range words {
+		if i > 0 && len(text)+1+len(w) > most {
+			return text + " ..."
+		}
+		text = strings.TrimSpace(text + " " + w)
+	}
+	return text
 }
 
 // short reports a result below the target.
@@ -219,13 +303,17 @@ func stoppedWords(stopped string) string {
 }
 
 // printSnippet says what traffic carries most, and how to come to it.
-func printSnippet(con *console.Console, r *snippet) {
+func printSnippet(con *console.Console, r *snippet, level int) {
 	if r == nil {
 		return
 	}
 	fmt.Fprint(con.Stdout, console.Wrapped("", "with "+r.Words, con.Width()))
-	for _, pair := range r.Pairs {
-		fmt.Fprint(con.Stdout, console.Wrapped("  ", pair, con.Width()))
+	if level == shortest && len(r.Pairs) > 1 {
+		fmt.Fprint(con.Stdout, console.Wrapped("  ", "over "+unit.Counted(len(r.Pairs), "pair")+" of addresses, which the record has", con.Width()))
+	} else {
+		for _, pair := range r.Pairs {
+			fmt.Fprint(con.Stdout, console.Wrapped("  ", pair, con.Width()))
+		}
 	}
 	if r.Command != "" {
 		command(con, "to find such ports for a program", r.Command)
@@ -259,39 +347,31 @@ func settingsOf(all []record.Setting, step int) []record.Setting {
 	return out
 }
 
-// printTunedStep lists a step's settings, or the step itself where it changed
-// the traffic alone, and why it was kept or not.
-func printTunedStep(con *console.Console, s record.Step, settings []record.Setting) {
-	keptWord := "kept"
+// printKeptStep lists a step's settings, or the step itself where it changed
+// the traffic alone, and why it was kept.
+func printKeptStep(con *console.Console, s record.Step, settings []record.Setting, why bool) {
+	line := func(word, about string, gain float64, text string) {
+		fmt.Fprint(con.Stdout, console.Wrapped(fmt.Sprintf("%-11s %s%8s  ", word, about, gainWords(gain)), text, con.Width()))
+	}
 	if len(settings) == 0 { // other traffic: the hosts are the same
-		keptWord = "advised"
-	}
-	line := func(kept bool, gain float64, about, text string) {
-		word, gained := "rolled back", gainWords(gain)
-		switch {
-		case kept:
-			word = keptWord
-		case progress.Unproven(s.Before, s.After):
-			word, about, gained = "not kept", " ", ""
-		}
-		fmt.Fprint(con.Stdout, console.Wrapped(fmt.Sprintf("%-11s %s%8s  ", word, about, gained), text, con.Width()))
-	}
-	if len(settings) == 0 {
-		line(s.Kept, gainOf(s), " ", s.Change)
+		line("advised", " ", gainOf(s), s.Change)
 	}
 	for _, set := range settings {
-		about := " "
+		word, about := "kept", " "
+		if !set.Kept {
+			word = "rolled back"
+		}
 		if set.Predicted {
 			about = "~"
 		}
-		line(set.Kept, set.Gain, about, fmt.Sprintf("%s: %s: %s -> %s", set.Host, set.What, set.Old, set.New))
+		line(word, about, set.Gain, fmt.Sprintf("%s: %s: %s -> %s", set.Host, set.What, set.Old, set.New))
 	}
-	why := s.Why
-	if s.Verdict != "" && (!s.Kept || gainOf(s) <= 0) {
-		why = s.Verdict // also what was kept although its figures do not show why
+	reason := s.Why
+	if s.Verdict != "" && gainOf(s) <= 0 {
+		reason = s.Verdict // what was kept although its figures do not show why
 	}
-	if why != "" {
-		fmt.Fprint(con.Stdout, console.Wrapped(strings.Repeat(" ", 20), why, con.Width()))
+	if why && reason != "" {
+		fmt.Fprint(con.Stdout, console.Wrapped(strings.Repeat(" ", 20), reason, con.Width()))
 	}
 }
 

@@ -6,14 +6,12 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/advise/tune"
 	"github.com/linerate/linerate/internal/cmd/console"
 	"github.com/linerate/linerate/internal/cmd/progress"
-	"github.com/linerate/linerate/internal/plaintext"
 	"github.com/linerate/linerate/internal/run/campaign"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/plan"
@@ -48,7 +46,7 @@ func (t *tuneRun) run(ctx context.Context) error {
 	}
 	t.options.Approve = t.con.Approver(ctx, t.flags.yes)
 	t.options.Bounce = t.flags.bounce || !t.flags.yes // asked at the terminal, step by step
-	t.options.Title = titleOf("tune " + t.file.File)
+	t.options.Title = console.RunTitle("tune", t.file.File)
 	if err := c.Changeable(ctx); err != nil {
 		return fmt.Errorf("tune: %w", err)
 	}
@@ -100,20 +98,6 @@ func (t *tuneRun) wayBack(r record.Record) string {
 		group = r.Tuning.Group
 	}
 	return fmt.Sprintf("`%s` rolls back this tune; `linerate journal %s` shows what is active", t.rollback(group), t.path)
-}
-
-// longestTitle is in characters, of at most four bytes each: journals take 200
-// bytes.
-const longestTitle = 50
-
-// titleOf is a command as a journal takes it: one line that prints, its end
-// where it is too long, as that names the file.
-func titleOf(command string) string {
-	words := []rune(plaintext.Line(strings.ReplaceAll(command, "\n", "?")))
-	if len(words) > longestTitle {
-		words = append([]rune("tune ..."), words[len(words)-longestTitle+8:]...)
-	}
-	return string(words)
 }
 
 // required is the error of a result below --require.
@@ -206,7 +190,7 @@ func (t *tuneRun) showDryRun(now predict.Prediction, steps []proposed) {
 	for i, s := range steps {
 		say(fmt.Sprintf("%d. ", i+1), fmt.Sprintf("%s (%s); expected %v, %+.0f %%", s.Change, s.Why, s.Expected, 100*s.Gain))
 		for _, p := range s.Plans {
-			fmt.Fprint(t.con.Stdout, p.Text())
+			fmt.Fprint(t.con.Stdout, p.Text(t.con.Width()))
 		}
 	}
 	if len(steps) > 0 {

@@ -3,6 +3,7 @@ package tune
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"net/netip"
 	"os"
 	"os/exec"
@@ -10,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -251,13 +253,10 @@ func TestTuneOutcome(t *testing.T) {
 	const want = `kept          +83.8 %  rbx, lim: xmit_hash_policy of bond1: layer2 -> layer3+4
                     layer2 hashes only MAC addresses; layer3+4 tells flows apart
                     by their ports
-rolled back    +0.1 %  rbx: net.ipv4.tcp_rmem: 4096 131072 6291456 -> 4096
-                       131072 33554432
-                    no gain (+0.1 %)
 advised        +8.8 %  2 streams on chosen source ports instead of 1 stream
                     1 stream can use 1 link at most
-not kept               MTU 9000
-                    could not be applied: rbx: no room
+not kept: socket buffers up to 32 MiB (no gain (+0.1 %)); MTU 9000 (could not be
+          applied: rbx: no room)
 not tried: channels: 8 on ens2f0 of rbx: traffic stops for seconds (link-down),
            which needs consent
 before 9.90 Gbit/s, after 19.8 Gbit/s, 99.5 % of the ceiling of 19.9 Gbit/s; 11
@@ -302,6 +301,53 @@ func TestStopped(t *testing.T) {
 	}
 }
 
+// What a user had (A6): three addresses a host, nothing but more streams helps. The end is
+// a screen with the cause and the next step, however much was tried.
+func TestEndIsAScreen(t *testing.T) {
+	out := tuneOutcome{target: 0.97, doc: tuned{
+		From: "192.0.2.11", To: "192.0.2.12", Before: 181e6, After: 543e6, Ceiling: 5.94e9, Measurements: 12, Traffic: 36, Stopped: "nothing left to try",
+		Finding: &record.Finding{Cause: record.Shaper, Confidence: 0.93,
+			Summary: "Something on the way lets through about 96.0 Mbit/s on each of 3 links, less than the links between 192.0.2.11 and 192.0.2.12 carry: the streams find a queue there (7.8 ms on top of the path's 0.0).",
+			Remedy:  "look for a rate limit on the way: `tc qdisc show` on both hosts, the rate of the switch's ports, the provider's contract for about 100 Mbit/s on each of 3 links"},
+		Snippet: &snippet{Words: "12 streams on chosen source ports", Command: "linerate steer pick --host ssh://root@192.0.2.11 --bond bond0 --lane 192.0.2.11,192.0.2.12 --streams 12 --for iperf3"},
+	}}
+	refused := "could not be applied: 192.0.2.11: net.ipv4.tcp_congestion_control: bbr -> cubic: set net.ipv4.tcp_congestion_control to cubic: write sysctl net.ipv4.tcp_congestion_control: operation not permitted"
+	for i := range 12 {
+		kept := i%2 == 0
+		step := record.Step{Change: fmt.Sprintf("change %d of the hosts' settings, which has a name of some length", i), Why: "1 stream can use 1 link at most; ports chosen by the bond's own hash give each of the 3 links its share, and each of them is as fast", Before: 100, After: 120, Kept: kept}
+		if !kept {
+			step.Verdict = refused
+		}
+		out.steps = append(out.steps, step)
+		for _, host := range []string{"192.0.2.11", "192.0.2.12"} {
+			out.doc.Settings = append(out.doc.Settings, record.Setting{Host: host, What: "net.ipv4.tcp_rmem", Old: "4096 131072 6291456", New: "4096 131072 33554432", Step: i, Kept: kept, Gain: 0.2})
+		}
+		out.doc.Left = append(out.doc.Left, fmt.Sprintf("step %d: traffic stops for seconds (link-down), which needs consent", i))
+		out.doc.Snippet.Pairs = append(out.doc.Snippet.Pairs, fmt.Sprintf("1 stream: 10.1.%d.11 to 10.1.%d.12", i, i))
+	}
+	out.doc.Fabric, out.doc.Rollback = "fabric.tuned.yaml", "linerate rollback fabric.yaml "+tunedRun
+	out.notes = []string{"written: fabric.tuned.yaml, the fabric file with these settings"}
+	for _, steps := range []int{0, 1, 3, 12} {
+		var text bytes.Buffer
+		o := out
+		o.steps = out.steps[:steps]
+		printTuned(&console.Console{Stdout: &text, Stderr: &text, Getenv: os.Getenv}, o)
+		if n := strings.Count(text.String(), "\n"); n > mostLines {
+			t.Errorf("%d steps: %d lines, more than %d:\n%s", steps, n, mostLines, text.String())
+		}
+		for _, want := range []string{"cause: shaper (93 % sure)", "next: look for a rate limit", "to roll all of it back:\n", "before 181 Mbit/s, after 543 Mbit/s"} {
+			if !strings.Contains(text.String(), want) {
+				t.Errorf("%d steps: %q is not said:\n%s", steps, want, text.String())
+			}
+		}
+		for line := range strings.Lines(text.String()) { // a command is one line, to be pasted
+			if utf8.RuneCountInString(strings.TrimSuffix(line, "\n")) > 80 && !strings.HasPrefix(line, "  linerate ") {
+				t.Errorf("%d steps: a line of more than 80 columns: %s", steps, line)
+			}
+		}
+	}
+}
+
 // TestSnippetOfInterfaces: streams over interfaces without a bond are told by their
 // addresses, and no ports are to be picked.
 func TestSnippetOfInterfaces(t *testing.T) {
@@ -315,18 +361,5 @@ func TestSnippetOfInterfaces(t *testing.T) {
 	want := []string{"2 streams: 10.1.1.11 to 10.1.1.12", "1 stream: 10.1.2.11 to 10.1.2.12"}
 	if !slices.Equal(got.Pairs, want) || got.Command != "" || got.Words != "3 streams" {
 		t.Errorf("got %+v, want pairs %v", got, want)
-	}
-}
-
-// TestTitle: whatever a file is called, journals take the title.
-func TestTitle(t *testing.T) {
-	for file, want := range map[string]string{
-		"two.yaml":                           "tune two.yaml",
-		"a\nb.yaml":                          "tune a?b.yaml",
-		strings.Repeat("é", 300) + "/f.yaml": "tune ..." + strings.Repeat("é", 35) + "/f.yaml",
-	} {
-		if got := titleOf("tune " + file); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
 	}
 }

@@ -64,7 +64,7 @@ func (a *Applier) RollbackGroup(ctx context.Context, id string) ([]Result, error
 		return nil, fmt.Errorf("roll back %s: %w: it is rolled back already", id, ErrState)
 	}
 	slices.Reverse(group)
-	return a.takeBackTogether(ctx, group, "asked for")
+	return a.takeBackTogether(ctx, group, "a rollback was asked for")
 }
 
 // ofGroup are the entries of a group, in the order given.

@@ -138,7 +138,7 @@ func (a *Applier) Rollback(ctx context.Context, id string) (Result, error) {
 		a.armBoot(&e)
 	}
 	e.With = nil // this one alone is asked for
-	return a.takeBackEntry(ctx, e, "asked for")
+	return a.takeBackEntry(ctx, e, "a rollback was asked for")
 }
 
 // takeBackEntry undoes an entry found in the journal, with the lock held. One

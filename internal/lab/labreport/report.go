@@ -22,7 +22,7 @@ type Document struct {
 func Of(all []scenario.Outcome) Document {
 	d := Document{Charts: make(map[string]string)}
 	var b strings.Builder
-	b.WriteString("# Published results, reproduced\n\nMade by `linerate lab report` from the rows of `linerate lab run all`. Rates are\nGbit/s of payload at the published scale; round trips are ms. Rows marked *shown*\nare of a kind that is not scored; *reached* is at least 97 % of the ceiling by\nlinerate's own `tune`, *limited* at least 90 % of a lower limit that no setting removes. *Limited by*\nis what `explain` names from the kernel's evidence.\n")
+	b.WriteString("# Published results, reproduced\n\n    linerate lab run all -o run.json      # half an hour, in the lab\n    linerate lab report run.json -o docs\n\nMade by `linerate lab report` from the rows of `linerate lab run all`. Rates are\nGbit/s of payload at the published scale; round trips are ms. Rows marked *shown*\nare of a kind that is not scored; *reached* is at least 97 % of the ceiling by\nlinerate's own `tune`, *limited* at least 90 % of a lower limit that no setting removes. *Limited by*\nis what `explain` names from the kernel's evidence.\n")
 	for _, o := range all {
 		d.scenario(&b, o)
 	}
@@ -50,8 +50,11 @@ func (d *Document) scenario(b *strings.Builder, o scenario.Outcome) {
 		fmt.Fprintf(b, "![%s: published and reproduced](%s)\n\n", o.Scenario, name)
 	}
 	b.WriteString("| step | from, to | streams | tool | published | reproduced | predicted | linerate's best | ceiling | limited by | |\n|---|---|--:|---|--:|--:|--:|--:|--:|---|---|\n")
-	for _, r := range o.Rows {
-		fmt.Fprintf(b, "| %s | %s, %s, %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", escape(r.Step), r.From, r.To, r.Direction, streams(r), r.Tool,
+	step, way := "", ""
+	for _, r := range o.Rows { // what is as in the row above is said once
+		was, were := step, way
+		step, way = escape(r.Step), fmt.Sprintf("%s, %s, %s", r.From, r.To, r.Direction)
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", unless(step, was), unless(way, were), streams(r), r.Tool,
 			published(r), reproduced(r), gigabits(r.Predicted), gigabits(o.Best(r)), gigabits(r.Ceiling), r.Limit, verdict(r))
 	}
 	for _, r := range o.Rows {
@@ -62,6 +65,14 @@ func (d *Document) scenario(b *strings.Builder, o scenario.Outcome) {
 			tuned(b, r)
 		}
 	}
+}
+
+// unless is a cell, empty where it is that of the row above.
+func unless(cell, above string) string {
+	if cell == above {
+		return ""
+	}
+	return cell
 }
 
 // tuned says what a tune came to, and what it kept.
@@ -75,7 +86,7 @@ func tuned(b *strings.Builder, r scenario.Row) {
 		b.WriteString(". Nothing was kept.\n")
 		return
 	}
-	b.WriteString(". What was kept (sizes are the lab's):\n\n")
+	b.WriteString(". Kept (sizes are the lab's):\n\n")
 	for _, c := range t.Changes {
 		fmt.Fprintf(b, "- %s\n", escape(c))
 	}

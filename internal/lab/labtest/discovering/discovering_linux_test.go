@@ -132,7 +132,7 @@ func (s *stand) plansNothing() string {
 		case err != nil:
 			t.Errorf("plan (exact %v): %v", exact, err)
 		case len(p.Steps) > 0:
-			t.Errorf("plan (exact %v) is not empty:\n%s", exact, p.Text())
+			t.Errorf("plan (exact %v) is not empty:\n%s", exact, p.Text(80))
 		}
 	}
 	return text
@@ -175,11 +175,11 @@ func (s *stand) thereAndBack(r *rand.Rand, text string, y *tally) {
 		before := s.dump()
 		steps, err := s.applyAndRollBack(p)
 		if err != nil {
-			t.Errorf("%s: %v\n%s", e.name, err, p.Text())
+			t.Errorf("%s: %v\n%s", e.name, err, p.Text(80))
 		}
 		s.quiet()
 		if lines := differences(before, s.dump()); len(lines) > 0 {
-			t.Errorf("%s: after the rollback it is not as it was:\n  %s\n%s", e.name, strings.Join(lines, "\n  "), p.Text())
+			t.Errorf("%s: after the rollback it is not as it was:\n  %s\n%s", e.name, strings.Join(lines, "\n  "), p.Text(80))
 		}
 		y.changes, y.steps = y.changes+1, y.steps+steps
 		name, _, _ := strings.Cut(e.name, ":")

@@ -182,7 +182,7 @@ func (s step) apply(t *testing.T, file, journal string, before seen, m memory) s
 }
 
 // entry is the journal's, as apply says how to roll back.
-var entry = regexp.MustCompile(`rollback --host \S+ (?:--journal \S+ )?(\S+-[0-9a-f]{6})`)
+var entry = regexp.MustCompile(`rollback \S+\.yaml (?:--\S+ \S+ )*(\d{8}T[0-9.]+Z)`)
 
 func (s step) judge(t *testing.T, m memory) {
 	t.Helper()

@@ -1,0 +1,44 @@
+package console
+
+import (
+	"fmt"
+	"io/fs"
+	"strings"
+	"testing"
+
+	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/record"
+)
+
+// What a firewall or a route bars has a hint with the flag that helps.
+func TestHintsOfWhatIsBarred(t *testing.T) {
+	for code, want := range map[agentapi.Code]string{
+		agentapi.CodeRefused: "--ports 5201-5216", agentapi.CodeSilent: "open ports to the receiver", agentapi.CodeBlocked: "`ip route get`", agentapi.CodePortTaken: "`ss -ltn`",
+	} {
+		err := Failures(record.Record{Failures: []record.Failure{{From: "a", To: "b", Reason: string(code), Error: "no"}}})
+		if hint := HintFor(err); !strings.Contains(hint, want) {
+			t.Errorf("%s: %q", code, hint)
+		}
+	}
+}
+
+// Who lacks a role is told which, and how it is given; being root is of no use.
+func TestRoleHint(t *testing.T) {
+	err := fmt.Errorf("apply: %w: it takes the role change, which eve has not", fs.ErrPermission)
+	if hint := HintFor(err); !strings.Contains(hint, "serve token --role change --user eve") || strings.Contains(hint, "root") {
+		t.Errorf("%q", hint)
+	}
+}
+
+// USER@HOST and an address can only be hosts to log in to; a bare name may be more.
+func TestBareLogins(t *testing.T) {
+	for arg, want := range map[string]string{
+		"root@db1": "ssh://root@db1", "root@192.0.2.11": "ssh://root@192.0.2.11", "192.0.2.11": "ssh://192.0.2.11",
+		"db1": "", "root@db1:22": "", "@db1": "", "root@": "", "root@root@db1": "", "a@b/c": "",
+	} {
+		got, err := parseTarget(arg)
+		if got.Reach != want || (err == nil) != (want != "") || err != nil && HintFor(err) == "" {
+			t.Errorf("%s: %+v, %v", arg, got, err)
+		}
+	}
+}
