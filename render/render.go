@@ -41,6 +41,27 @@ const (
 	FormatTalos    Format = "talos"
 )
 
+// The formats that are a switch's, for what a host's bonds need of it.
+const (
+	FormatIOS      Format = "ios"
+	FormatNXOS     Format = "nxos"
+	FormatEOS      Format = "eos"
+	FormatJunos    Format = "junos"
+	FormatProcurve Format = "procurve"
+	FormatAOSCX    Format = "aoscx"
+	FormatCumulus  Format = "cumulus"
+	FormatSONiC    Format = "sonic"
+	FormatRouterOS Format = "routeros"
+)
+
+// Switches are the formats that are a switch's, in the order of help texts.
+func Switches() []Format {
+	return []Format{FormatIOS, FormatNXOS, FormatEOS, FormatJunos, FormatProcurve, FormatAOSCX, FormatCumulus, FormatSONiC, FormatRouterOS}
+}
+
+// Switch reports a format that is a switch's: it is no file of the host's.
+func (f Format) Switch() bool { return slices.Contains(Switches(), f) }
+
 // ErrFormat is the error for a format that is not in the table.
 var ErrFormat = errors.New("unknown format")
 
@@ -59,6 +80,10 @@ type Input struct {
 	// Old are the files that are there now, by absolute path, so that they are
 	// changed in place: comments, order and unknown keys stay.
 	Old map[string]string
+	// SwitchPorts are the switch's ports by the host's link, SwitchHash what all its
+	// paths say of the switch's hash; nil and "" where nobody says.
+	SwitchPorts map[string]string
+	SwitchHash  string
 }
 
 // Warning is something that a format cannot say, or that somebody must know

@@ -202,6 +202,9 @@ func renderFile(ctx context.Context, con *console.Console, file fabric.Fabric, f
 // readsFormat refuses a format that the host's system does not read.
 func readsFormat(file fabric.Fabric, host string, format render.Format) error {
 	h, _ := file.Host(host)
+	if format.Switch() { // whatever the host runs
+		return nil
+	}
 	if own := console.RenderedTo(h.System); bondopt.Foreign(h.System) && !slices.Contains(own, format) {
 		return console.BadUsage(fmt.Sprintf("render: host %s runs %s, which does not read %s", host, bondopt.SystemTitle(h.System), format), console.NotChanged(file, h))
 	}
@@ -246,6 +249,9 @@ type reply struct {
 
 // nothingHint is what to do where a format has nothing to write.
 func nothingHint(format render.Format, host string) string {
+	if format.Switch() {
+		return "declare the host's bond under hosts." + host + ".network.bonds"
+	}
 	switch format {
 	case render.FormatFreeBSD, render.FormatAIX, render.FormatTrueNAS:
 		return "say what the devices are called there: hosts." + host + ".names: {ens2f0: NAME}"
@@ -262,7 +268,7 @@ func InputOf(file fabric.Fabric, name string) (in render.Input, left []string, e
 	if err != nil {
 		return in, nil, err
 	}
-	in = render.Input{Host: host, State: state, Sysctls: map[string]string{}, SysctlReasons: map[string]string{}}
+	in = render.Input{Host: host, State: state, Sysctls: map[string]string{}, SysctlReasons: map[string]string{}, SwitchHash: switchHash(file, name)}
 	bare := barehost.Of(host, state, append(profile.Keys(state.Links), wanted.Sysctls(host)...))
 	want, err := wanted.Of(wanted.Request{Fabric: file, Host: name, Observed: bare, FromFile: true})
 	if err != nil {
@@ -277,6 +283,19 @@ func InputOf(file fabric.Fabric, name string) (in render.Input, left []string, e
 		}
 	}
 	return in, want.Left, nil
+}
+
+// switchHash is what every path of a host says of the switch's hash; "" where they
+// differ or do not say.
+func switchHash(file fabric.Fabric, host string) string {
+	said := ""
+	for i, p := range slices.DeleteFunc(slices.Clone(file.Paths), func(p fabric.Path) bool { return p.From != host && p.To != host }) {
+		if i > 0 && p.SwitchHash != said {
+			return ""
+		}
+		said = p.SwitchHash
+	}
+	return said
 }
 
 // asRead is the host as the files say it, without anybody having looked whether it can
