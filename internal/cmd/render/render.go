@@ -52,6 +52,7 @@ comments and keys that are not known here stay.
 ` + console.ExitHelp,
 		Example: `  linerate render fabric.yaml --host rbx --to netplan -o out
   linerate render fabric.yaml --host rbx --to iproute2 > network.sh
+  linerate render fabric.yaml --host rbx --to eos
   linerate render --from /etc/netplan --to fabric -o fabric.yaml`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			switch {
@@ -114,6 +115,11 @@ func FormatWords() []string {
 		words = append(words, string(f))
 	}
 	return words
+}
+
+// HostFormatWords are FormatWords without those of switches.
+func HostFormatWords() []string {
+	return slices.DeleteFunc(FormatWords(), func(word string) bool { return render.Format(word).Switch() })
 }
 
 // check refuses flags that make no sense before anything is read.
