@@ -19,7 +19,7 @@ type Answer struct {
 	// Vendor is whose answer it is: "ios", "nxos", "eos", "procurve", "ovs".
 	Vendor string
 	// Frame is the flow that was asked for, as far as the command above says it;
-	// nil where no command stands there.
+	// nil where there is no command above.
 	Frame *flow.Frame
 	Line  int // from 1
 }
