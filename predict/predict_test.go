@@ -103,6 +103,20 @@ func TestUnknownSwitch(t *testing.T) {
 	}
 }
 
+// A Catalyst of the eight buckets reads no ports: all flows of a pair of addresses come
+// by one link, however many there are.
+func TestCatalystBindsReceiver(t *testing.T) {
+	const jumbo = 500e6 * 8948.0 / 9014
+	for _, word := range netstate.CatalystHashes() {
+		f := demo(netstate.Layer34, 9000)
+		f.Paths[0].SwitchHash = word
+		p := mustPredict(t, f, Traffic{Streams: 8})
+		if !near(p.Rate, jumbo, 1e-6) || !near(p.Ceiling, 2*jumbo, 1e-6) || p.Limit != record.SingleLink {
+			t.Errorf("switch_hash %s: %v of %v, %s", word, p.Rate, p.Ceiling, p.Limit)
+		}
+	}
+}
+
 func TestSwitchPolicyBindsReceiver(t *testing.T) {
 	const jumbo = 500e6 * 8948.0 / 9014
 	f := demo(netstate.Layer34, 9000)

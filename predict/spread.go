@@ -12,6 +12,7 @@ import (
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/steer"
 	"github.com/linerate/linerate/steer/affine"
+	"github.com/linerate/linerate/steer/switchhash"
 )
 
 // spread is what decides which of an attachment's ports a flow uses.
@@ -142,16 +143,14 @@ func (a attachment) switchUse(path fabric.Path, ipv6 bool) use {
 	if rule, ok := affine.Find(path.LearnedTowards(a.host.Name), a.host.Name, flow.LearnedSport, a.portNames(), lane); ok {
 		return learnedUse(rule)
 	}
-	links := len(a.ports)
-	var policy netstate.HashPolicy
 	hash := path.HashTowards(a.host.Name)
-	if policy.UnmarshalText([]byte(hash)) != nil {
+	b, policy, declared := switchhash.Declared(hash, len(a.ports))
+	if !declared {
 		if topology.FieldsOf(hash) != topology.FieldsUnknown {
 			return wordUse(hash)
 		}
 		return use{spread: notKnown, bySwitch: true, why: "how the far side spreads flows over these links is unknown (switch_hash)"}
 	}
-	b := steer.Declared(policy, links)
 	r := b.Reach()
 	u := use{why: "the switch: " + r.Why, policy: policy, bySwitch: true}
 	switch {
@@ -160,9 +159,9 @@ func (a attachment) switchUse(path fabric.Path, ipv6 bool) use {
 	case r.Ports:
 		u.spread = byChance
 	case r.Addresses:
-		u.spread, u.hash = byAddress, &b
+		u.spread, u.hash = byAddress, b
 	default:
-		u.hash = &b // one port for the pair, and by its hash not every pair's
+		u.hash = b // one port for the pair, and by its hash not every pair's
 	}
 	return u
 }

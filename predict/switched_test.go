@@ -201,7 +201,7 @@ func TestLeafSpine(t *testing.T) {
 }
 
 func withoutECMP(f Fabric) Fabric {
-	switches := f.Paths[0].Switches.Switches
+	switches := fabric.NetworkOf(f.Paths[0]).Switches
 	for i := range switches {
 		switches[i].ECMP = nil
 	}
@@ -348,7 +348,7 @@ func TestSwitchesHold(t *testing.T) {
 			sent := map[string]float64{}
 			for i, r := range rows {
 				alone, together = min(alone, float64(r.Rate)), min(together, float64(r.Together))
-				a, b := f.Paths[0].Switches, all[i]
+				a, b := fabric.NetworkOf(f.Paths[0]), all[i]
 				from, _ := a.Where(b.From, "ens3")
 				to, _ := a.Where(b.To, "ens3")
 				if from.Switch != to.Switch {

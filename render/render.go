@@ -42,6 +42,22 @@ const (
 	FormatTalos    = format.Talos
 )
 
+// The formats that are a switch's, for what a host's bonds need of it.
+const (
+	FormatIOS      = format.IOS
+	FormatNXOS     = format.NXOS
+	FormatEOS      = format.EOS
+	FormatJunos    = format.Junos
+	FormatProcurve = format.Procurve
+	FormatAOSCX    = format.AOSCX
+	FormatCumulus  = format.Cumulus
+	FormatSONiC    = format.SONiC
+	FormatRouterOS = format.RouterOS
+)
+
+// Switches are the formats that are a switch's, in the order of help texts.
+func Switches() []Format { return format.Switches() }
+
 // ErrFormat is the error for a format that is not in the table.
 var ErrFormat = errors.New("unknown format")
 
@@ -60,6 +76,10 @@ type Input struct {
 	// Old are the files that are there now, by absolute path, so that they are
 	// changed in place: comments, order and unknown keys stay.
 	Old map[string]string
+	// SwitchPorts are the switch's ports by the host's link, SwitchHash what all its
+	// paths say of the switch's hash; nil and "" where nobody says.
+	SwitchPorts map[string]string
+	SwitchHash  string
 }
 
 // Warning is something that a format cannot say, or that somebody must know

@@ -13,6 +13,7 @@ import (
 	"github.com/linerate/linerate/internal/bondopt"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict"
+	"github.com/linerate/linerate/predict/declared"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -195,7 +196,7 @@ func example(t *testing.T, file string, edit func(string) string) Foreseen {
 	if err != nil {
 		t.Fatal(err)
 	}
-	state, err := predict.Declared(f)
+	state, err := declared.State(f)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/steer"
+	"github.com/linerate/linerate/steer/switchhash"
 	"github.com/linerate/linerate/steer/system"
 )
 
@@ -139,19 +140,19 @@ func ofMode(name string, mode netstate.BondMode, reach steer.Reach) striped {
 
 // switched is the switch's hash as the path declares it.
 func (v *wayView) switched() striped {
-	var policy netstate.HashPolicy
 	for _, p := range v.fabric.Paths {
 		there, back := p.From == v.from && p.To == v.to, p.From == v.to && p.To == v.from
-		if !there && !(back && !p.Directed) || policy.UnmarshalText([]byte(p.HashTowards(v.to))) != nil {
+		on, policy, declared := switchhash.Declared(p.HashTowards(v.to), len(v.ingress))
+		if !there && !(back && !p.Directed) || !declared {
 			continue
 		}
-		reach := steer.Declared(policy, len(v.ingress)).Reach()
+		reach := on.Reach()
 		if reach.Ports && v.spreadBy(policy) {
 			reach = steer.Reach{Addresses: true, Why: fmt.Sprintf("the switch does not hash as declared: %s spreads them over %s's links, and would over %s's", policy, v.from, v.to)}
 		}
 		return striped{
 			reach:    reach,
-			evidence: []record.Evidence{{What: "transmit hash policy of the switch", Value: policy.String(), Source: "switch_hash of the path, as declared"}},
+			evidence: []record.Evidence{{What: "transmit hash policy of the switch", Value: p.SwitchHash, Source: "switch_hash of the path, as declared"}},
 			mend:     "set the switch's hash toward " + v.to + " to layer3+4 (addresses and ports), and choose source ports (`linerate steer pick`)",
 			mended:   "With layer3+4 on the switch",
 		}

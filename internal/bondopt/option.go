@@ -24,6 +24,8 @@ const (
 	// their own for.
 	Mode       = "mode"
 	HashPolicy = "xmit_hash_policy"
+	// LACPRate is what the other end of the cables must match.
+	LACPRate = "lacp_rate"
 )
 
 // Option is one option of a bond, or of a bond's port.

@@ -49,6 +49,9 @@ type OwnWord struct {
 	Linux string
 	// In are the modes in which a policy counts, by word; nil is every mode.
 	In []string
+	// Static: a mode without a counterpart of Linux's that needs the switch's ports
+	// to be one static channel.
+	Static bool
 }
 
 // systemRows is the one table of systems.
@@ -65,13 +68,13 @@ func systemRows() []System {
 		{Name: ESXi, Title: "ESXi", What: "virtual switch", Options: []string{"lacp_rate"}, Modes: []OwnWord{
 			{Word: "portid", Also: []string{"srcport", "loadbalance_srcid", "LoadBalanceSrcId"}},
 			{Word: "mac", Also: []string{"srcmac", "loadbalance_srcmac", "LoadBalanceSrcMac"}},
-			{Word: "iphash", Also: []string{"ip", "loadbalance_ip", "LoadBalanceIP"}},
+			{Word: "iphash", Also: []string{"ip", "loadbalance_ip", "LoadBalanceIP"}, Static: true},
 			{Word: "explicit", Also: []string{"failover_explicit", "ExplicitFailover"}, Linux: "active-backup"},
 			{Word: "loadbased", Also: []string{"loadbalance_loadbased", "LoadBalanceLoadBased"}},
 			{Word: "lacp", Linux: "802.3ad"},
 		}, Policies: lacpWords()},
 		{Name: Windows, Title: "Windows", What: "team", NoDefault: true, Options: []string{"lacp_rate"}, Modes: []OwnWord{
-			{Word: "SwitchIndependent"}, {Word: "Static"}, {Word: "Lacp", Linux: "802.3ad"}, {Word: "SET", Also: []string{"SwitchEmbedded"}},
+			{Word: "SwitchIndependent"}, {Word: "Static", Static: true}, {Word: "Lacp", Linux: "802.3ad"}, {Word: "SET", Also: []string{"SwitchEmbedded"}},
 		}, Policies: []OwnWord{
 			{Word: "Dynamic"}, {Word: "HyperVPort"},
 			{Word: "TransportPorts", Also: []string{"AddressHash"}, In: []string{"SwitchIndependent", "Static", "Lacp"}},

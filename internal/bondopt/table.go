@@ -46,7 +46,7 @@ func optionRows() []Option {
 		{Name: "min_links", Attr: 18, Size: 4, Max: Most, Default: "0", Source: "BOND_OPT_MINLINKS",
 			Doc: "ports that must be up for the bond to be", Proc: "Min links", field: func(b *netstate.Bond) any { return &b.MinLinks },
 			In: in{Netplan: {Name: "min-links"}, Networkd: {Name: "MinLinks"}, Keyfile: {}, Nmstate: {}, Ifupdown2: {}, Teamd: {Name: "runner.min_ports", Modes: lacp}, Talos: {Name: "minLinks"}}},
-		{Name: "lacp_rate", Attr: 21, Size: 1, Words: words(netstate.LACPRates()), Default: "slow", Modes: lacp, NeedsDown: true, Source: "BOND_OPT_LACP_RATE",
+		{Name: LACPRate, Attr: 21, Size: 1, Words: words(netstate.LACPRates()), Default: "slow", Modes: lacp, NeedsDown: true, Source: "BOND_OPT_LACP_RATE",
 			Doc: "how often the partner sends LACPDUs, slow when left out", Proc: "LACP rate", field: func(b *netstate.Bond) any { return &b.LACPRate },
 			In: in{Netplan: {Name: "lacp-rate"}, Networkd: {Name: "LACPTransmitRate"}, Keyfile: {}, Nmstate: {}, Ifenslave: {}, Ifupdown2: {}, Teamd: {Name: "runner.fast_rate", Words: falseTrue}, Talos: {Name: "lacpRate"}}},
 		{Name: "lacp_active", Attr: 29, Size: 1, Words: onOff, Default: "on", Modes: lacp, NeedsDown: true, Since: "5.15", Source: "BOND_OPT_LACP_ACTIVE",

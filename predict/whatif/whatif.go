@@ -199,7 +199,7 @@ func readLoss(s string) (func(*variant) error, error) {
 
 func readSwitchHash(s string) (func(*variant) error, error) {
 	var policy netstate.HashPolicy
-	if err := policy.UnmarshalText([]byte(s)); err != nil && s != "unknown" {
+	if err := policy.UnmarshalText([]byte(s)); err != nil && s != "unknown" && !slices.Contains(netstate.CatalystHashes(), s) {
 		return nil, err
 	}
 	// Another hash is not the one that was learned.

@@ -3,6 +3,8 @@
 // names.
 package format
 
+import "slices"
+
 // Name is a configuration system whose files are written, as the command line takes it.
 type Name string
 
@@ -22,3 +24,24 @@ const (
 	Teamd    Name = "teamd"
 	Talos    Name = "talos"
 )
+
+// The formats that are a switch's, for what a host's bonds need of it.
+const (
+	IOS      Name = "ios"
+	NXOS     Name = "nxos"
+	EOS      Name = "eos"
+	Junos    Name = "junos"
+	Procurve Name = "procurve"
+	AOSCX    Name = "aoscx"
+	Cumulus  Name = "cumulus"
+	SONiC    Name = "sonic"
+	RouterOS Name = "routeros"
+)
+
+// Switches are the formats that are a switch's, in the order of help texts.
+func Switches() []Name {
+	return []Name{IOS, NXOS, EOS, Junos, Procurve, AOSCX, Cumulus, SONiC, RouterOS}
+}
+
+// Switch reports a format that is a switch's: it is no file of the host's.
+func (n Name) Switch() bool { return slices.Contains(Switches(), n) }

@@ -21,6 +21,8 @@ import (
 	"github.com/linerate/linerate/render/netplan"
 	"github.com/linerate/linerate/render/networkd"
 	"github.com/linerate/linerate/render/nmstate"
+	"github.com/linerate/linerate/render/switchlines"
+	"github.com/linerate/linerate/render/switchside"
 	"github.com/linerate/linerate/render/sysctl"
 	"github.com/linerate/linerate/render/talos"
 	"github.com/linerate/linerate/render/teamd"
@@ -51,6 +53,16 @@ type reading struct {
 
 // list has the formats in the order of help texts.
 func list() []format {
+	all := hostFormats()
+	for _, name := range render.Switches() {
+		system, _ := switchlines.SystemOf(string(name))
+		all = append(all, format{name, "a switch: " + system.Title, switchside.Writer(name), reading{}})
+	}
+	return all
+}
+
+// hostFormats are those of a host's own files.
+func hostFormats() []format {
 	return []format{
 		{render.FormatNetplan, "netplan YAML (Ubuntu; /etc/netplan)", netplan.Write, reading{
 			netplan.Read, append(netplan.Dirs(), networkd.Dirs()...), networkd.Dir,

@@ -13,7 +13,7 @@ import (
 // TestGolden holds the formats whose parser is not to be had here against
 // files that were checked by hand against the documented syntax.
 func TestGolden(t *testing.T) {
-	for _, format := range []render.Format{render.FormatNmstate, render.FormatFreeBSD, render.FormatTrueNAS, render.FormatAIX} {
+	for _, format := range append(render.Switches(), render.FormatNmstate, render.FormatFreeBSD, render.FormatTrueNAS, render.FormatAIX) {
 		out := mustRender(t, format, input(t, "testdata/ovh.yaml", "rbx"))
 		var b strings.Builder
 		for _, f := range out.Files {

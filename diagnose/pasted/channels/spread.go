@@ -10,6 +10,7 @@ import (
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
 	"github.com/linerate/linerate/internal/evidence/switchstate"
 	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/render/switchlines"
 	"github.com/linerate/linerate/unit"
 )
 
@@ -405,21 +406,19 @@ func hashScope(s *piece.Host) string {
 	return " The setting is the whole switch's: it changes every channel of it."
 }
 
-// switchHashCommand is how that vendor's switch hashes ports too.
+// switchHashCommand is how that vendor's switch hashes ports too; IOS's words where
+// nobody knows whose it is.
 func switchHashCommand(s *piece.Host) string {
 	vendor, _ := s.Get("host", "vendor")
-	switch vendor.Text {
-	case "nxos":
-		return "`port-channel load-balance src-dst ip-l4port` (older: `port-channel load-balance ethernet source-dest-port`)"
-	case "eos":
-		return "`port-channel load-balance ... fields ip source-ip destination-ip source-port destination-port` or the load-balance profile of the platform"
-	case "junos":
-		return "`set forwarding-options enhanced-hash-key inet` with layer-4 fields (older: `hash-key family inet layer-3 layer-4`)"
-	case "procurve":
-		return "`trunk-load-balance L4-based` where the model has it"
+	system, known := switchlines.SystemOf(vendor.Text)
+	if !known {
+		system, _ = switchlines.SystemOf(usualVendor)
 	}
-	return "`port-channel load-balance src-dst-mixed-ip-port` or `src-dst-port` where the model has it, else `src-dst-ip`"
+	return system.Hash.Words()
 }
+
+// usualVendor is whose words many others' are like.
+const usualVendor = "ios"
 
 // channelSided is the member of a switch's channel that sends nearly all.
 func channelSided(s *piece.Host) (name string, part float64, at piece.Source, ok bool) {

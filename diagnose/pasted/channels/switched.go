@@ -73,7 +73,7 @@ func channelHashCommand(s *piece.Host, ch string) string {
 	vendor, _ := s.Get("host", "vendor")
 	switch vendor.Text {
 	case "aoscx":
-		return fmt.Sprintf("`interface lag %s`, `hash l4-src-dst`, for the LAGs of both hosts", strings.TrimLeft(ch, "lag"))
+		return fmt.Sprintf("`interface lag %s`, %s, for the LAGs of both hosts", strings.TrimLeft(ch, "lag"), switchHashCommand(s))
 	case "huawei":
 		return "`load-balance enhanced profile` with `l4-src-interface`/`l4-port` fields (src-dst-port) on the Eth-Trunk, or `load-balance src-dst-ip` with ports where the model has it"
 	case "comware":

@@ -37,6 +37,7 @@ func (r Report) Letter() string {
 	if n == 0 {
 		w.text("- ", "nothing: every link is in use and flows spread over all of them")
 	}
+	r.tellLines(&w)
 	w.gap()
 	w.line("Which ports")
 	r.tellPorts(&w)
@@ -137,16 +138,7 @@ const (
 // asks are the changes to ask for, most useful first.
 func (r Report) asks() []string {
 	var all []string
-	var portless, unsure []string
-	for _, s := range r.Sides {
-		switch {
-		case s.Side.Out() || s.Separate || len(s.Links) < 2 || s.Ignored != "" || r.Probes == 0:
-		case s.PortsHelp < portsIgnored:
-			portless = append(portless, s.Host)
-		case s.PortsHelp < portsHashed:
-			unsure = append(unsure, s.Host)
-		}
-	}
+	portless, unsure := r.withoutPorts()
 	if len(unsure) > 0 {
 		all = append(all, fmt.Sprintf("Hash: does the switch hash TCP/UDP ports on the aggregations to %s? What was seen does not tell. If not, please let it (layer 3+4; src-dst-ip-port, L3_L4, 5-tuple).", strings.Join(unsure, " and ")))
 	}
@@ -160,6 +152,21 @@ func (r Report) asks() []string {
 		all = append(all, mtu)
 	}
 	return all
+}
+
+// withoutPorts are the hosts to which the switch seems not to hash ports, and those of
+// which nobody can tell.
+func (r Report) withoutPorts() (portless, unsure []string) {
+	for _, s := range r.Sides {
+		switch {
+		case s.Side.Out() || s.Separate || len(s.Links) < 2 || s.Ignored != "" || r.Probes == 0:
+		case s.PortsHelp < portsIgnored:
+			portless = append(portless, s.Host)
+		case s.PortsHelp < portsHashed:
+			unsure = append(unsure, s.Host)
+		}
+	}
+	return portless, unsure
 }
 
 // asks is what is wrong with a trunk, as far as the switch can mend it.

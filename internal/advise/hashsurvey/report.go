@@ -104,6 +104,8 @@ type Trunk struct {
 	Ports  []TrunkPort `json:"ports"`
 	// LACP is the active aggregator; nil outside 802.3ad.
 	LACP *netstate.Aggregator `json:"lacp,omitempty"`
+	// Fast: it asks for LACP every second.
+	Fast bool `json:"lacp_fast,omitempty"`
 }
 
 // TrunkPort is one cable of a trunk.
@@ -136,6 +138,7 @@ func TrunkOf(h netstate.Host, link string) Trunk {
 	}
 	if bond != nil {
 		t.Bond, t.Mode, t.LACP = bond.Name, bond.Bond.Mode.String(), bond.Bond.AD
+		t.Fast = bond.Bond.LACPRate == netstate.LACPFast
 		if bond.Bond.Mode.Hashes() {
 			t.Policy = bond.Bond.HashPolicy.String()
 		}

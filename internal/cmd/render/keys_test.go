@@ -122,6 +122,9 @@ func keysRender(t *testing.T, c keyCase) map[render.Format]render.Output {
 	}
 	all := map[render.Format]render.Output{}
 	for _, f := range formats.All() {
+		if f.Switch() {
+			continue // says what a switch must have, and nothing of the host's own
+		}
 		out, err := Whole(f, in)
 		if err != nil && f != render.FormatSysctl {
 			t.Errorf("%s.%s: %s: %v", c.object, c.key, f, err)

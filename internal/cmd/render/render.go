@@ -17,6 +17,7 @@ import (
 	"github.com/linerate/linerate/internal/bondopt"
 	"github.com/linerate/linerate/internal/cmd/console"
 	"github.com/linerate/linerate/internal/wanted"
+	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/render"
 	"github.com/linerate/linerate/render/barehost"
 	"github.com/linerate/linerate/render/formats"
@@ -52,6 +53,7 @@ comments and keys that are not known here stay.
 ` + console.ExitHelp,
 		Example: `  linerate render fabric.yaml --host rbx --to netplan -o out
   linerate render fabric.yaml --host rbx --to iproute2 > network.sh
+  linerate render fabric.yaml --host rbx --to eos
   linerate render --from /etc/netplan --to fabric -o fabric.yaml`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			switch {
@@ -114,6 +116,11 @@ func FormatWords() []string {
 		words = append(words, string(f))
 	}
 	return words
+}
+
+// HostFormatWords are FormatWords without those of switches.
+func HostFormatWords() []string {
+	return slices.DeleteFunc(FormatWords(), func(word string) bool { return render.Format(word).Switch() })
 }
 
 // check refuses flags that make no sense before anything is read.
@@ -184,7 +191,7 @@ func renderFile(ctx context.Context, con *console.Console, file fabric.Fabric, f
 		}
 	}
 	if con.JSON {
-		return con.PrintJSON(reply{out.Files, console.OrEmpty(out.Warnings), unread, left})
+		return con.PrintJSON(reply{console.OrEmpty(out.Files), console.OrEmpty(out.Warnings), unread, left})
 	}
 	PrintWarnings(con, out.Warnings)
 	for _, l := range left {
@@ -202,6 +209,9 @@ func renderFile(ctx context.Context, con *console.Console, file fabric.Fabric, f
 // readsFormat refuses a format that the host's system does not read.
 func readsFormat(file fabric.Fabric, host string, format render.Format) error {
 	h, _ := file.Host(host)
+	if format.Switch() { // whatever the host runs
+		return nil
+	}
 	if own := console.RenderedTo(h.System); bondopt.Foreign(h.System) && !slices.Contains(own, format) {
 		return console.BadUsage(fmt.Sprintf("render: host %s runs %s, which does not read %s", host, bondopt.SystemTitle(h.System), format), console.NotChanged(file, h))
 	}
@@ -246,6 +256,9 @@ type reply struct {
 
 // nothingHint is what to do where a format has nothing to write.
 func nothingHint(format render.Format, host string) string {
+	if format.Switch() {
+		return "declare the host's bond under hosts." + host + ".network.bonds"
+	}
 	switch format {
 	case render.FormatFreeBSD, render.FormatAIX, render.FormatTrueNAS:
 		return "say what the devices are called there: hosts." + host + ".names: {ens2f0: NAME}"
@@ -262,7 +275,7 @@ func InputOf(file fabric.Fabric, name string) (in render.Input, left []string, e
 	if err != nil {
 		return in, nil, err
 	}
-	in = render.Input{Host: host, State: state, Sysctls: map[string]string{}, SysctlReasons: map[string]string{}}
+	in = render.Input{Host: host, State: state, Sysctls: map[string]string{}, SysctlReasons: map[string]string{}, SwitchPorts: switchPorts(file, state, name), SwitchHash: switchHash(file, name)}
 	bare := barehost.Of(host, state, append(profile.Keys(state.Links), wanted.Sysctls(host)...))
 	want, err := wanted.Of(wanted.Request{Fabric: file, Host: name, Observed: bare, FromFile: true})
 	if err != nil {
@@ -277,6 +290,37 @@ func InputOf(file fabric.Fabric, name string) (in render.Input, left []string, e
 		}
 	}
 	return in, want.Left, nil
+}
+
+// switchHash is what every path of a host says of the switch's hash; "" where they
+// differ or do not say.
+func switchHash(file fabric.Fabric, host string) string {
+	said := ""
+	for i, p := range slices.DeleteFunc(slices.Clone(file.Paths), func(p fabric.Path) bool { return p.From != host && p.To != host }) {
+		if i > 0 && p.SwitchHash != said {
+			return ""
+		}
+		said = p.SwitchHash
+	}
+	if said == "" && file.Topology != nil {
+		return file.Topology.HashTowards(host)
+	}
+	return said
+}
+
+// switchPorts are the ports of switches that a host's links hang on, as the file has
+// them.
+func switchPorts(file fabric.Fabric, state netstate.Host, host string) map[string]string {
+	if file.Topology == nil {
+		return nil
+	}
+	ports := make(map[string]string)
+	for _, l := range state.Links {
+		if at, ok := file.Topology.Where(host, l.Name); ok {
+			ports[l.Name] = at.Port
+		}
+	}
+	return ports
 }
 
 // asRead is the host as the files say it, without anybody having looked whether it can

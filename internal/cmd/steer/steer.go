@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/cmd/console"
 	"github.com/linerate/linerate/internal/cmd/discover"
 	"github.com/linerate/linerate/netstate"
@@ -36,6 +37,7 @@ func newShow(con *console.Console) *cobra.Command {
 	var system systemFlags
 	var open ovsFlags
 	var learned, switches string
+	var ask askFlags
 	c := &cobra.Command{
 		Use: "show", Short: "which link each flow takes", Args: console.NoArgs,
 		Long: `Says which link of a bond each flow takes, and how many take each. Links count
@@ -49,7 +51,9 @@ reason.
   linerate steer show --route --src 10.0.0.1 --dst 10.1.0.2 --sport 40000-40015
   linerate steer show --ecmp 1:2:3 --ecmp-policy l4 --seed 7 --flows flows.csv
   linerate steer show --fabric fabric.yaml --src 10.0.0.1 --dst 10.0.0.3
-  linerate steer show --bond-show show.txt --smac 00:16:3e:00:00:01 --vlan 20`,
+  linerate steer show --bond-show show.txt --smac 00:16:3e:00:00:01 --vlan 20
+  linerate steer show --ask nxos --channel Po10 --src 10.0.0.1 --dst 10.0.0.2 --sport 40000-40003
+  linerate steer show --switch-answer answers.txt`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := refuseZero(cmd); err != nil {
 				return err
@@ -57,8 +61,11 @@ reason.
 			if err := open.read(cmd.Context(), con, &system, &bundle); err != nil {
 				return err
 			}
-			flows.macAlone = system.system == systemOVS
+			flows.macAlone = system.system == systemOVS || ask.system != ""
 			packet.protocol(&flows)
+			if done, err := ask.asked(cmd.Context(), con, func() ([]flow.Frame, error) { return flows.frames(cmd.Context(), con.Stdin) }); done || err != nil {
+				return err
+			}
 			frames, err := flows.frames(cmd.Context(), con.Stdin)
 			if err != nil {
 				return err
@@ -116,6 +123,7 @@ reason.
 	ecmp.add(c)
 	system.add(c)
 	open.add(c)
+	ask.add(c)
 	c.Flags().StringVar(&learned, "learned", "", learnedUsage+":\nby which link of the receiver a flow arrives")
 	c.Flags().StringVar(&switches, "fabric", "", fabricUsage)
 	return c

@@ -13,6 +13,7 @@ import (
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/steer"
 	"github.com/linerate/linerate/steer/ovs"
+	"github.com/linerate/linerate/steer/switchhash"
 	"github.com/linerate/linerate/steer/system"
 	"github.com/linerate/linerate/steer/team"
 )
@@ -23,6 +24,9 @@ const (
 	systemLinux = bondopt.Linux
 	systemTeam  = "team"
 	systemOVS   = "ovs"
+	// Switches whose makers published what they compute.
+	systemCatalyst = "catalyst"
+	systemRTAG7    = "rtag7"
 )
 
 // systemFlags say whose words --policy speaks.
@@ -37,15 +41,17 @@ func (s *systemFlags) add(c *cobra.Command) {
 		"windows Dynamic, HyperVPort, TransportPorts, IPAddresses, MacAddresses;\n"+
 		"freebsd lacp, loadbalance, failover, roundrobin, broadcast, use_flowid,\nor the layers of lagghash such as l3,l4;\n"+
 		"aix default, src_port, dst_port, src_dst_port, round_robin, netif_backup;\n"+
-		"team (teamd) a tx_hash such as eth,ipv4,ipv6, or another runner's name;\novs (Open vSwitch) balance-slb, balance-tcp, active-backup")
+		"team (teamd) a tx_hash such as eth,ipv4,ipv6, or another runner's name;\novs (Open vSwitch) balance-slb, balance-tcp, active-backup;\n"+
+		"catalyst (2950 to 3750) what port-channel load-balance has, such as src-dst-ip,\nand the members' Load behind it: \"src-dst-ip 55,AA\";\n"+
+		"rtag7 (Broadcom; Dell OS9 prints it) a function, seed, offset:\n\"xor16 seed 7 offset 0\"")
 }
 
 // systemNames are the words of --system.
 func systemNames() []string {
-	return append(slices.Clone(bondopt.SystemNames()), systemTeam, systemOVS)
+	return append(slices.Clone(bondopt.SystemNames()), systemTeam, systemOVS, systemCatalyst, systemRTAG7)
 }
 
-// systemList is "linux, esxi, windows, freebsd, aix, team or ovs".
+// systemList is "linux, esxi, windows, freebsd, aix, team, ovs, catalyst or rtag7".
 func systemList() string {
 	all := systemNames()
 	return strings.Join(all[:len(all)-1], ", ") + " or " + all[len(all)-1]
@@ -84,6 +90,18 @@ func aggregation(flag, name, policy string, links int) (steer.Spreader, error) {
 		return teamOf(flag, policy, steer.Numbered(links))
 	case systemOVS:
 		return ovsBond(flag, policy, steer.Numbered(links))
+	case systemCatalyst:
+		c, err := switchhash.ParseCatalyst(policy, steer.Numbered(links))
+		if err != nil {
+			return nil, console.BadUsage(flag+"policy: "+err.Error(), "`show etherchannel load-balance` shows it")
+		}
+		return c, nil
+	case systemRTAG7:
+		h, err := switchhash.ParseRTAG7(policy, steer.Numbered(links))
+		if err != nil {
+			return nil, console.BadUsage(flag+"policy: "+err.Error(), "Dell OS9: `show hash-algorithm` shows function and seed")
+		}
+		return h, nil
 	}
 	if own, foreign := bondopt.SystemOf(name); foreign {
 		return ownAggregation(flag, own, policy, links)
@@ -225,6 +243,10 @@ func aggregationPolicy(s steer.Spreader) string {
 		return string(s.Mode)
 	case steer.Bundle:
 		return s.Policy.String()
+	case switchhash.Catalyst:
+		return s.Method
+	case switchhash.RTAG7:
+		return string(s.Function)
 	}
 	return system.Policy(s)
 }
@@ -239,6 +261,10 @@ func aggregationText(s steer.Spreader) string {
 		return fmt.Sprintf("team, runner %s, over %d ports", s.Runner, len(s.Ports))
 	case ovs.Bond:
 		return fmt.Sprintf("Open vSwitch, bond_mode %s over %d members, hash of %s builds, basis %d", s.Mode, len(s.Members), s.Hash, s.Basis)
+	case switchhash.Catalyst:
+		return fmt.Sprintf("Catalyst 2950 to 3750, port-channel load-balance %s over %d links", s.Method, len(s.Members))
+	case switchhash.RTAG7:
+		return fmt.Sprintf("RTAG7, %s, seed %d, offset %d, over %d links, where the switch takes addresses, ports and protocol alone", s.Function, s.Seed, s.Offset, len(s.Members))
 	case steer.Multipath:
 		return ecmpText(s)
 	case steer.Answered:

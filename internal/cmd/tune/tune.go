@@ -134,7 +134,7 @@ func (f *opts) options() (campaign.Tuning, error) {
 		return o, err
 	}
 	objectives := []string{string(tune.Throughput), string(tune.Latency)}
-	formats := render.FormatWords()
+	formats := render.HostFormatWords()
 	switch {
 	case w > campaign.LongestProof:
 		return o, console.BadUsage(fmt.Sprintf("--duration: want at most %v", campaign.LongestProof), "a host rolls an unconfirmed change back after three minutes: a proof must be shorter")

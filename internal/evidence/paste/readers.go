@@ -118,6 +118,7 @@ var readers = piece.Table{
 	switchtext.CDPDetail,
 	switchtext.MACTable,
 	switchtext.CumulusCommands,
+	switchtext.SonicCommands,
 	switchtext.SwitchConfig,
 	othertext.Multipathing,
 	othertext.ESXi,

@@ -125,7 +125,7 @@ func carryOut(t *testing.T, p plan.Plan) {
 	ctx := context.Background()
 	for _, s := range p.Steps {
 		if now, err := (Kernel{}).Read(ctx, s); err != nil || now != s.Old {
-			t.Fatalf("before %s: reads %q, %v\n%s", s.Change(), now, err, p.Text())
+			t.Fatalf("before %s: reads %q, %v\n%s", s.Change(), now, err, p.Text(80))
 		}
 		if err := (Kernel{}).Do(ctx, s); err != nil {
 			t.Fatalf("%s: %v\n%s", s.Change(), err, p.Text())

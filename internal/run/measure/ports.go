@@ -12,6 +12,7 @@ import (
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/steer"
 	"github.com/linerate/linerate/steer/affine"
+	"github.com/linerate/linerate/steer/switchhash"
 )
 
 // mostCandidates bounds how many streams a lane's are chosen from.
@@ -182,11 +183,10 @@ func farSide(n Network, w way, lane flow.Lane) steer.Spreader {
 	if rule, learned := learnedHash(n, w, lane, ports); learned {
 		return rule
 	}
-	policy, declared := switchHash(n, w)
-	if !declared {
-		return nil
+	if on, _, declared := switchhash.Declared(switchHash(n, w), len(ports)); declared {
+		return on
 	}
-	return steer.Declared(policy, len(ports))
+	return nil
 }
 
 // learnedHash is what a probe learned of the switch towards the receiver. On
@@ -210,18 +210,17 @@ func learnedHash(n Network, w way, lane flow.Lane, ports []netstate.Link) (affin
 
 // switchHash is what the path declares of the way; a path that names the way
 // itself before one that names the way back.
-func switchHash(n Network, w way) (policy netstate.HashPolicy, declared bool) {
+func switchHash(n Network, w way) (word string) {
 	for _, p := range n.Fabric.Paths {
 		there := p.From == w.from && p.To == w.to
 		back := p.From == w.to && p.To == w.from && !p.Directed
-		var found netstate.HashPolicy
-		if !there && !back || found.UnmarshalText([]byte(p.HashTowards(w.to))) != nil {
+		if _, _, declared := switchhash.Declared(p.HashTowards(w.to), 1); !there && !back || !declared {
 			continue
 		}
-		policy, declared = found, true
+		word = p.HashTowards(w.to)
 		if there {
 			break
 		}
 	}
-	return policy, declared
+	return word
 }

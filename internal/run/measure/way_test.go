@@ -200,23 +200,23 @@ func TestSwitchHash(t *testing.T) {
 		return fabric.Path{From: "beta", To: "alpha", SwitchHash: hash, Directed: directed}
 	}
 	for _, c := range []struct {
-		name     string
-		paths    []fabric.Path
-		want     netstate.HashPolicy
-		declared bool
+		name  string
+		paths []fabric.Path
+		want  string
 	}{
-		{"none", nil, 0, false},
-		{"unknown", []fabric.Path{there("unknown", false)}, 0, false},
-		{"declared", []fabric.Path{there("layer3+4", false)}, netstate.Layer34, true},
-		{"declared the other way round", []fabric.Path{back("layer2+3", false)}, netstate.Layer23, true},
-		{"of the way back only", []fabric.Path{back("layer3+4", true)}, 0, false},
-		{"each way its own", []fabric.Path{there("layer2+3", true), back("layer3+4", true)}, netstate.Layer23, true},
-		{"the way itself before the way back", []fabric.Path{back("layer2+3", false), there("layer3+4", true)}, netstate.Layer34, true},
-		{"another pair", []fabric.Path{{From: "alpha", To: "gamma", SwitchHash: "layer3+4"}}, 0, false},
+		{"none", nil, ""},
+		{"unknown", []fabric.Path{there("unknown", false)}, ""},
+		{"declared", []fabric.Path{there("layer3+4", false)}, "layer3+4"},
+		{"declared the other way round", []fabric.Path{back("layer2+3", false)}, "layer2+3"},
+		{"of the way back only", []fabric.Path{back("layer3+4", true)}, ""},
+		{"each way its own", []fabric.Path{there("layer2+3", true), back("layer3+4", true)}, "layer2+3"},
+		{"the way itself before the way back", []fabric.Path{back("layer2+3", false), there("layer3+4", true)}, "layer3+4"},
+		{"a Catalyst's", []fabric.Path{there("catalyst-src-dst-ip", false)}, "catalyst-src-dst-ip"},
+		{"another pair", []fabric.Path{{From: "alpha", To: "gamma", SwitchHash: "layer3+4"}}, ""},
 	} {
 		n.Fabric.Paths = c.paths
-		if got, declared := switchHash(n, w); got != c.want || declared != c.declared {
-			t.Errorf("%s: %v, %v; want %v, %v", c.name, got, declared, c.want, c.declared)
+		if got := switchHash(n, w); got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
 }

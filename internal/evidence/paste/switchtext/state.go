@@ -22,6 +22,9 @@ func State(h *piece.Host) switchstate.Switch {
 	out.Hash = switchstate.Hash{Words: text(h, "host", "load_balance"), NonIP: text(h, "host", "load_balance_non_ip"),
 		IPv4: cmp.Or(text(h, "host", "load_balance_ipv4"), text(h, "host", "load_balance_ip")), IPv6: text(h, "host", "load_balance_ipv6"),
 		Algorithm: text(h, "host", "hash_algorithm"), Seed: text(h, "host", "hash_seed")}
+	if out.Hash.Words == "" {
+		out.Hash.Words = fieldsOn(h)
+	}
 	if out.Hash != (switchstate.Hash{}) {
 		out.Hash.Highest = switchstate.HighestLayer(out.Hash.Words)
 		out.Hash.Scope = switchstate.Scope(cmp.Or(text(h, "host", "load_balance_scope"), string(switchstate.WholeSwitch)))
@@ -68,6 +71,17 @@ func State(h *piece.Host) switchstate.Switch {
 	out.Neighbors = neighbors(h)
 	out.Pair = pair(h)
 	return out
+}
+
+// fieldsOn are the fields that Cumulus hashes, where it was read of each by itself.
+func fieldsOn(h *piece.Host) string {
+	var on []string
+	for _, key := range slices.Sorted(maps.Keys(h.Facts["host"])) {
+		if field, ok := strings.CutPrefix(key, "lag_hash."); ok && text(h, "host", key) == "true" {
+			on = append(on, strings.ReplaceAll(field, "_", "-"))
+		}
+	}
+	return strings.Join(on, " ")
 }
 
 // text is a fact's newest value; "" not read.

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
+	"github.com/linerate/linerate/internal/evidence/switchanswer"
 )
 
 // ChannelSummary reads the tables of channels and their ports that Cisco's switches
@@ -390,7 +391,7 @@ var ChannelDetail = piece.Reader{
 	Read:     reading(readChannelDetail),
 }
 
-var detailHead = piece.Compile(`^\s*(?:port-channel\d+$|Port state\s+= |Port-channels in the group:|Ports in the group:|Port-channel: Po\d+|Port: \w+[\d/]+$|Group state = L[23]|Channel-group listing:|Last membership update is |Index\s+Load\s+Port\s+EC state|\d+ ports in total, \d+ ports? up|Dest Port: : \S+|All IDBs List contains|Active Member List contains|Bucket Information for|Outgoing port id: \S+|PC member: \S+|Missing params will be)`)
+var detailHead = piece.Compile(`^\s*(?:port-channel\d+$|Port state\s+= |Port-channels in the group:|Ports in the group:|Port-channel: Po\d+|Port: \w+[\d/]+$|Group state = L[23]|Channel-group listing:|Last membership update is |Index\s+Load\s+Port\s+EC state|\d+ ports in total, \d+ ports? up|Dest Port: : \S+|Would select \S+ of |Output Interface: \S+$|Traffic in this flow will be forwarded |All IDBs List contains|Active Member List contains|Bucket Information for|Outgoing port id: \S+|PC member: \S+|Missing params will be)`)
 
 var detailIndex = piece.Compile(`^(\d+)\s+([0-9A-F]{2})\s+([A-Z]\w+[\d/]+)\s+(\S+)\s+\d+$`)
 
@@ -422,13 +423,13 @@ func readChannelDetail(s *sink, lines []piece.Line) int {
 		key, value, _ := strings.Cut(text, ":")
 		value = strings.TrimSpace(value)
 		f := strings.Fields(text)
+		if a, ok := switchanswer.Of(text); ok {
+			s.ofSwitch(a.Vendor, l)
+			s.SetIf("host", "hash_says", s.portName(a.Member), l)
+			return true
+		}
 		switch {
-		case key == "Dest Port":
-			s.ofSwitch("ios", l)
-			s.SetIf("host", "hash_says", s.portName(strings.TrimLeft(value, ": ")), l)
-		case key == "Outgoing port id" || key == "PC member":
-			s.ofSwitch("nxos", l)
-			s.SetIf("host", "hash_says", s.portName(value), l)
+		case key == "Dest Port", key == "Outgoing port id", key == "PC member", strings.HasPrefix(text, "load balancing."), strings.HasPrefix(text, "Computed RBH"):
 		case strings.HasPrefix(text, "Missing params"):
 		case strings.HasPrefix(text, "port-channel") && len(f) == 1 && channelName.MatchString(text):
 			flush(l)

@@ -388,6 +388,7 @@ func (s *sink) portValue(subject, text string, l piece.Line) bool {
 func (c *configReader) global(text string, l piece.Line) {
 	if m := trunkLine.FindStringSubmatch(text); m != nil {
 		c.ofSwitch("procurve", l)
+		c.whole = true
 		channel := "Trk" + strings.TrimLeft(strings.ToLower(m[2]), "trk")
 		for _, port := range portList(m[1]) {
 			c.join(channel, port, l)

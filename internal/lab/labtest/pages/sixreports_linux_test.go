@@ -12,6 +12,7 @@ import (
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict"
+	"github.com/linerate/linerate/predict/declared"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/report"
 	"github.com/linerate/linerate/unit"
@@ -95,7 +96,7 @@ func foreseenPage(t *testing.T, file string) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	state, err := predict.Declared(f)
+	state, err := declared.State(f)
 	if err != nil {
 		t.Fatal(err)
 	}
