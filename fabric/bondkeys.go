@@ -41,7 +41,7 @@ func optionText(o bondopt.Option, parameter bool) scalar[string] {
 	case o.Switch() && o.Words != nil:
 		return switchText("off", "on", switchSchema, "write on or off", parseSwitch)
 	case o.Switch() && parameter:
-		return switchText("0", "1", truth.schema, truth.hint, parseBool)
+		return switchText("0", "1", truth.schema, truth.hint, yamldoc.ParseBool)
 	case o.Switch():
 		return switchText("0", "1", switchSchema, "write 0 or 1", parseSwitch)
 	case o.Name == "mode" && parameter: // Open vSwitch's too

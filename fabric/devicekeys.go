@@ -22,7 +22,7 @@ func (d Device) switchedOn(key string) bool {
 	if n == nil || n.Kind != yamldoc.ScalarNode {
 		return false
 	}
-	on, err := parseBool(n.Text)
+	on, err := yamldoc.ParseBool(n.Text)
 	return on && err == nil
 }
 

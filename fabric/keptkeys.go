@@ -112,7 +112,7 @@ func truthOr(more string) scalar[string] {
 	return scalar[string]{
 		schema: either(truth.schema, map[string]any{"const": more}),
 		parse: func(s string) (string, error) {
-			if _, err := parseBool(s); err != nil && !strings.EqualFold(s, more) {
+			if _, err := yamldoc.ParseBool(s); err != nil && !strings.EqualFold(s, more) {
 				return "", fmt.Errorf("%q is neither true nor false nor %s", s, more)
 			}
 			return s, nil

@@ -135,7 +135,7 @@ func parseSwitch(s string) (bool, error) {
 	if s == "0" || s == "1" {
 		return s == "1", nil
 	}
-	return parseBool(s)
+	return yamldoc.ParseBool(s)
 }
 
 // qdisc is checked for its form only; which disciplines and parameters there

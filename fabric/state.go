@@ -46,7 +46,7 @@ func (h Host) state() netstate.Host {
 		Cloud:   h.Cloud,
 		Sysctls: map[string]netstate.Sysctl{},
 	}
-	for name, value := range kernelDefaults(s.Kernel) {
+	for name, value := range s.Kernel.TCPBuffers() {
 		s.Sysctls[name] = netstate.Sysctl{Value: value, Scope: netstate.ScopeOf(name)}
 	}
 	for name, value := range h.Sysctl {

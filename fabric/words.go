@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/flow"
@@ -90,18 +89,18 @@ var (
 		parse:  func(s string) (string, error) { return s, nil },
 	}
 	truth = scalar[bool]{
-		schema: either(map[string]any{"type": "boolean"}, pattern(truthPattern())),
-		parse:  parseBool,
+		schema: either(map[string]any{"type": "boolean"}, pattern(yamldoc.BoolPattern())),
+		parse:  yamldoc.ParseBool,
 		hint:   "write true or false",
 	}
 	ratio = scalar[float64]{
 		schema: either(map[string]any{"type": "number", "minimum": 0, "exclusiveMaximum": 1}, pattern(partPattern)),
-		parse:  parseRatio,
+		parse:  unit.ParseRatio,
 		hint:   "write a ratio below 1 such as 0.001, or a percentage such as 0.1%",
 	}
 	share = scalar[float64]{
 		schema: either(map[string]any{"type": "number", "minimum": 0, "maximum": 1}, pattern(partPattern)),
-		parse:  parseShare,
+		parse:  unit.ParseShare,
 		hint:   "write a share such as 0.12, or a percentage up to 100%",
 	}
 	// amount is a number without a unit: a price, packets a second.
@@ -172,65 +171,4 @@ func integer(low, high int) scalar[int] {
 			return int(v), nil
 		},
 	}
-}
-
-// yesWords and noWords are YAML 1.1's, in any case, since netplan's own reader
-// takes them. To YAML 1.2, which schemas speak of, all but true and false are
-// strings.
-var (
-	yesWords = []string{"true", "yes", "on", "y"}
-	noWords  = []string{"false", "no", "off", "n"}
-)
-
-func parseBool(s string) (bool, error) {
-	switch word := strings.ToLower(s); {
-	case slices.Contains(yesWords, word):
-		return true, nil
-	case slices.Contains(noWords, word):
-		return false, nil
-	}
-	return false, fmt.Errorf("%q is neither true nor false", s)
-}
-
-// truthPattern is what parseBool reads, as a regular expression; JSON schema's
-// have no switch for the case of letters.
-func truthPattern() string {
-	var words []string
-	for _, word := range slices.Concat(yesWords, noWords) {
-		any := ""
-		for _, letter := range word {
-			any += fmt.Sprintf("[%c%c]", letter, unicode.ToUpper(letter))
-		}
-		words = append(words, any)
-	}
-	return "^(" + strings.Join(words, "|") + ")$"
-}
-
-func parseRatio(s string) (float64, error) {
-	v, err := parsePart(s)
-	if err != nil || v == 1 {
-		return 0, fmt.Errorf("%q is not a ratio from 0 to below 1", s)
-	}
-	return v, nil
-}
-
-func parseShare(s string) (float64, error) {
-	v, err := parsePart(s)
-	if err != nil {
-		return 0, fmt.Errorf("%q is not a share from 0 to 1", s)
-	}
-	return v, nil
-}
-
-// parsePart reads a number from 0 to 1, or a percentage.
-func parsePart(s string) (float64, error) {
-	number, percent := strings.CutSuffix(s, "%")
-	v, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
-	if percent {
-		v /= 100
-	}
-	if err == nil && !(v >= 0 && v <= 1) {
-		err = strconv.ErrRange
-	}
-	return v, err
 }

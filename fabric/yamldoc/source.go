@@ -1,8 +1,9 @@
 package yamldoc
 
-import "slices"
-
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Source is a mapping's own text, comments included, with the indentation it
 // has in the file taken off. A mapping that takes something from an alias is

@@ -128,7 +128,7 @@ func carryOut(t *testing.T, p plan.Plan) {
 			t.Fatalf("before %s: reads %q, %v\n%s", s.Change(), now, err, p.Text(80))
 		}
 		if err := (Kernel{}).Do(ctx, s); err != nil {
-			t.Fatalf("%s: %v\n%s", s.Change(), err, p.Text())
+			t.Fatalf("%s: %v\n%s", s.Change(), err, p.Text(80))
 		}
 		if now, err := (Kernel{}).Read(ctx, s); err != nil || now != s.New {
 			t.Fatalf("after %s: reads %q, %v", s.Change(), now, err)
