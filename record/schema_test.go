@@ -76,7 +76,9 @@ func fill(v reflect.Value) {
 		v.SetMapIndex(key, value)
 	case reflect.Struct:
 		for i := range v.NumField() {
-			fill(v.Field(i))
+			if v.Type().Field(i).Tag.Get("json") != "-" {
+				fill(v.Field(i))
+			}
 		}
 	default:
 		panic(fmt.Sprintf("no sample of %s", v.Type()))

@@ -283,7 +283,7 @@ func keyCases() []keyCase {
 		"dhcp4: true", "dhcp6: true", "dhcp4-overrides: {use-dns: false}", "dhcp6-overrides: {use-dns: false}", "dhcp-identifier: mac", "accept-ra: true",
 		"ra-overrides: {use-dns: false}", "ipv6-address-generation: eui64", "ipv6-address-token: \"::2\"", "ipv6-privacy: true", "ipv6-mtu: 1400",
 		"link-local: [ipv4]", "nameservers: {addresses: [9.9.9.9]}", "optional: true", "optional-addresses: [dhcp4]", "activation-mode: manual",
-		"ignore-carrier: true", "critical: true", "neigh-suppress: true", "networkmanager: {name: x}", "openvswitch: {external-ids: {a: b}}",
+		"ignore-carrier: true", "critical: true", "hairpin: true", "port-mac-learning: true", "neigh-suppress: true", "networkmanager: {name: x}", "openvswitch: {external-ids: {a: b}}",
 		"mtu: 1400", "macaddress: \"02:00:00:00:00:09\"",
 	}
 	add("ethernet", "ethernet", device...)

@@ -54,7 +54,7 @@ func TestDiscoverRefuses(t *testing.T) {
 		line, hint string
 	}{
 		{[]string{"discover"}, console.ExitUsage, "discover: want one HOST or more", "ssh://user@host"},
-		{[]string{"discover", "local:", "beta"}, console.ExitUsage, "host beta: has no address", "ssh://root@beta"},
+		{[]string{"discover", "local:", "beta"}, console.ExitUsage, "host beta: a bare name may be a host, a network namespace or a file", "ssh://root@beta"},
 		{[]string{"discover", "local:", "local:"}, console.ExitUsage, "host local: is named twice", ""},
 		{[]string{"discover", "netns:linerate-no-such"}, console.ExitUnreachable, "reach linerate-no-such: ", "ip netns list"},
 	} {

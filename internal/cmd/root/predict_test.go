@@ -175,7 +175,7 @@ hosts:
 		line, hint string
 	}{
 		{[]string{"predict"}, "predict: want one FABRIC file, or hosts", "--help"},
-		{[]string{"predict", missing}, "read fabric " + missing + ": no such file", ""},
+		{[]string{"predict", missing}, "read fabric " + missing + ": no such file", "linerate discover"},
 		{[]string{"predict", good, "--streams", "0"}, "--streams: want counts from 1", ""},
 		{[]string{"predict", good, "--directions", "up"}, "--directions: parse direction \"up\"", ""},
 		{[]string{"predict", good, "--ports", "any"}, "--ports: want chosen, kernel", "write chosen, kernel"},

@@ -161,7 +161,7 @@ func TestPredictionPages(t *testing.T) {
 			}
 		}
 	}
-	if o := run(t, "", "report", fabric); o.status != console.ExitDone || !strings.Contains(o.stdout, "LIMITS FROM THE LOWEST UP") {
+	if o := run(t, "", "report", fabric); o.status != console.ExitDone || !strings.Contains(o.stdout, "LIMITED BY, NEXT") {
 		t.Errorf("report of a fabric without -o: exit %d, %q", o.status, o.stdout)
 	}
 	for _, c := range [][]string{
