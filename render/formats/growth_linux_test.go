@@ -145,7 +145,7 @@ func used(t *testing.T) time.Duration {
 // the sixteen times of a loop within a loop.
 func TestGrowth(t *testing.T) {
 	if testing.Short() {
-		t.Skip("half a minute of reading")
+		t.Skip("left out by -short: half a minute of reading")
 	}
 	for _, format := range Readable() {
 		t.Run(string(format), func(t *testing.T) {
