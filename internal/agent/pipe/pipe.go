@@ -27,8 +27,9 @@ func Answer(ctx context.Context, cfg agent.Config, as string, in io.Reader, out 
 		if err := own.Use(as); err != nil {
 			return err
 		}
-		defer own.Leave(as)
-		own.Leave(as + ".start") // of the shell, which kept the directory until now
+		// The shell's own mark stays beside it until then: who looks for marks while
+		// one takes the place of the other may see neither.
+		defer own.Leave(as, as+".start")
 		cfg.StartGuard = func(ctx context.Context, c apply.Config, id string) error {
 			if err := own.Use("guard." + id); err != nil {
 				return err

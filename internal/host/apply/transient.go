@@ -58,13 +58,15 @@ func (t Transient) Use(user string) error {
 	return f.Close()
 }
 
-// Leave ends a user's use; the last one takes the directory along. It removes
-// nothing that it does not know.
-func (t Transient) Leave(user string) {
+// Leave ends a user's use, by all its names; the last one takes the directory along.
+// It removes nothing that it does not know.
+func (t Transient) Leave(user ...string) {
 	if t == "" {
 		return
 	}
-	_ = os.Remove(t.path(user))
+	for _, name := range user {
+		_ = os.Remove(t.path(name))
+	}
 	entries, err := os.ReadDir(string(t))
 	if err != nil {
 		return
