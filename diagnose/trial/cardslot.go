@@ -35,17 +35,24 @@ func (v *wayView) reaches(l predict.Limit) bool {
 	return at > 0 && at*4 >= len(v.trial.Blocks)
 }
 
+// foreseen is what the model says of the lanes that were counted, as they are; false
+// where it cannot be predicted.
+func (v *wayView) foreseen() (predict.Prediction, bool) {
+	t := v.trial
+	sent := predict.Between(t.From, t.To, v.way, min(max(t.Streams, 1), mostStreams))
+	sent.Protocol, sent.Lanes, sent.ChosenOnly = t.Protocol, v.counted(), true
+	p, err := predict.Predict(v.fabric, sent)
+	return p, err == nil
+}
+
 // cardSlot: a card's slot moves less than its ports, and the result is what
 // the slot moves.
 func (v *wayView) cardSlot() (hypothesis, bool) {
 	if len(v.fabric.Hosts[v.from].Cards)+len(v.fabric.Hosts[v.to].Cards) == 0 || !v.room() {
 		return hypothesis{}, false
 	}
-	t := v.trial
-	sent := predict.Between(t.From, t.To, v.way, min(max(t.Streams, 1), mostStreams))
-	sent.Protocol, sent.Lanes, sent.ChosenOnly = t.Protocol, v.counted(), true
-	p, err := predict.Predict(v.fabric, sent)
-	if err != nil {
+	p, ok := v.foreseen()
+	if !ok {
 		return hypothesis{}, false
 	}
 	for _, l := range p.Limits {

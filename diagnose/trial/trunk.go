@@ -21,11 +21,8 @@ func (v *wayView) switchTrunk() (hypothesis, bool) {
 	if !described || v.trial.Direction != v.way {
 		return hypothesis{}, false
 	}
-	t := v.trial
-	sent := predict.Between(t.From, t.To, v.way, min(max(t.Streams, 1), mostStreams))
-	sent.Protocol, sent.Lanes, sent.ChosenOnly = t.Protocol, v.counted(), true
-	p, err := predict.Predict(v.fabric, sent)
-	if err != nil {
+	p, ok := v.foreseen()
+	if !ok {
 		return hypothesis{}, false
 	}
 	hosts := p.Ceiling

@@ -192,7 +192,7 @@ func judged(now Line, past []run, least int) compare.Row {
 		rates[i], errors[i] = p.rate, p.se
 	}
 	self := runs(now.Points)[0]
-	n, x := float64(len(past)), self.rate
+	x := self.rate
 	middle := Median(rates)
 	row := compare.Row{Key: asCompared(now.Key), Before: unit.BitRate(middle), After: unit.BitRate(x), BeforeRuns: len(past), AfterRuns: 1, CPU: []compare.Cores{}, Test: "none"}
 	if middle > 0 {
@@ -201,16 +201,25 @@ func judged(now Line, past []run, least int) compare.Row {
 	if len(past) < least || middle <= 0 {
 		return row
 	}
-	// Neither runs nor windows may vary less than the other says they do.
-	noise := max(madScale*deviation(rates, middle), Median(errors), self.se, leastNoise*middle)
-	se := noise * math.Sqrt(1+math.Pi/2/n) // of one run less a median of n
-	t := distuv.StudentsT{Sigma: 1, Nu: madEfficiency * (n - 1)}
+	se, t := oneMore(len(past), max(noiseOf(rates, errors, middle), self.se))
 	p := 2 * t.Survival(math.Abs(x-middle)/se)
 	half := t.Quantile(0.975) * se / middle
 	low, high := row.Change-half, row.Change+half
 	row.P, row.Low, row.High = &p, &low, &high
 	row.Test = fmt.Sprintf("median and MAD of %d runs, %s to %s", len(past), past[0].started.UTC().Format(time.DateOnly), past[len(past)-1].started.UTC().Format(time.DateOnly))
 	return row
+}
+
+// noiseOf is how much runs vary around their median; errors are what windows say of
+// them. Neither runs nor windows may vary less than the other says they do.
+func noiseOf(rates, errors []float64, middle float64) float64 {
+	return max(madScale*deviation(rates, middle), Median(errors), leastNoise*middle)
+}
+
+// oneMore is the standard error of one run less a median of n that vary so much, and
+// the distribution that it is held against.
+func oneMore(n int, noise float64) (se float64, t distuv.StudentsT) {
+	return noise * math.Sqrt(1+math.Pi/2/float64(n)), distuv.StudentsT{Sigma: 1, Nu: madEfficiency * float64(n-1)}
 }
 
 // Median is the middle of values, of an even number the mean of the two; zero

@@ -4,8 +4,6 @@ import (
 	"math"
 	"time"
 
-	"gonum.org/v1/gonum/stat/distuv"
-
 	"github.com/linerate/linerate/internal/analysis/compare"
 	"github.com/linerate/linerate/unit"
 )
@@ -80,8 +78,7 @@ func apart(before, tail []float64, own []run) compare.Verdict {
 	for i, r := range own {
 		errors[i] = r.se
 	}
-	n := float64(len(before))
-	noise := max(madScale*deviation(before, middle), Median(errors), leastNoise*middle)
+	noise := noiseOf(before, errors, middle)
 	least := max(standingNoise*noise, standingEffect*middle)
 	below, above := true, true
 	for _, x := range tail {
@@ -90,8 +87,7 @@ func apart(before, tail []float64, own []run) compare.Verdict {
 	if !below && !above {
 		return compare.Same
 	}
-	se := noise * math.Sqrt(1+math.Pi/2/n) // of one run less a median of n
-	t := distuv.StudentsT{Sigma: 1, Nu: madEfficiency * (n - 1)}
+	se, t := oneMore(len(before), noise)
 	if p := 2 * t.Survival(math.Abs(tail[len(tail)-1]-middle)/se); p > Level {
 		return compare.Same
 	}
