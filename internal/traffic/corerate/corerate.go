@@ -62,6 +62,23 @@ type coreUse struct {
 // twice; but no core is busier than busy.
 func (c coreUse) own() float64 { return min(c.busy, c.thread+c.softirq) }
 
+// parts divides the stream's time into the thread's own and software
+// interrupts. Where the ticks of the system's clock have hit nothing but
+// interrupts, though the thread ran too, its own clock says how much it had.
+func (c coreUse) parts() (thread, softirq float64) {
+	own := c.own()
+	if own > c.softirq || c.thread <= 0 {
+		softirq = min(c.softirq, own)
+		return own - softirq, softirq
+	}
+	thread = own * c.thread / (c.thread + c.softirq)
+	return thread, own - thread
+}
+
+func (c coreUse) plus(other coreUse) coreUse {
+	return coreUse{busy: c.busy + other.busy, softirq: c.softirq + other.softirq, thread: c.thread + other.thread}
+}
+
 // besides is the core's time that was somebody else's, at least.
 func (c coreUse) besides() float64 { return max(c.busy-c.thread-c.softirq, 0) }
 
@@ -84,16 +101,27 @@ func (r reading) work(amount float64) agentapi.CoreWork {
 		return agentapi.CoreWork{}
 	}
 	if r.alone {
-		soft := min(r.sender.softirq, r.shared().own())
-		left, threads := r.shared().own()-soft, r.sender.thread+r.receiver.thread
+		left, soft := r.shared().parts()
+		threads := r.sender.thread + r.receiver.thread
 		if threads <= 0 {
 			return agentapi.CoreWork{Softirq: soft / amount}
 		}
 		return agentapi.CoreWork{Send: left * r.sender.thread / threads / amount, Softirq: soft / amount, Receive: left * r.receiver.thread / threads / amount}
 	}
-	send, receive := r.sender.own(), r.receiver.own()
-	softOut, softIn := min(r.sender.softirq, send), min(r.receiver.softirq, receive)
-	return agentapi.CoreWork{Send: (send - softOut) / amount, Softirq: (softOut + softIn) / amount, Receive: (receive - softIn) / amount}
+	send, softOut := r.sender.parts()
+	receive, softIn := r.receiver.parts()
+	return agentapi.CoreWork{Send: send / amount, Softirq: (softOut + softIn) / amount, Receive: receive / amount}
+}
+
+// together adds up rounds: a round is a few ticks of the system's clock long,
+// too few to say what a core did in each of its parts.
+func together(all []reading) reading {
+	var sum reading
+	for _, r := range all {
+		sum.bytes, sum.packets, sum.sent = sum.bytes+r.bytes, sum.packets+r.packets, sum.sent+r.sent
+		sum.sender, sum.receiver, sum.alone = sum.sender.plus(r.sender), sum.receiver.plus(r.receiver), r.alone
+	}
+	return sum
 }
 
 // streamRate is the payload at which the busier core would be full; zero where
@@ -157,8 +185,10 @@ func judge(reply agentapi.CoreRateReply, streams, packets []reading) agentapi.Co
 	s, spread := best(streams, func(r reading) float64 { return float64(r.streamRate()) })
 	p, _ := best(packets, reading.packetRate)
 	reply.StreamRate, reply.PacketRate, reply.Spread = s.streamRate(), p.packetRate(), spread
-	reply.Stream = s.work(s.bytes / gigabyte)
-	reply.Packet = p.work(max(p.sent, p.packets))
+	whole := together(streams)
+	reply.Stream = whole.work(whole.bytes / gigabyte)
+	pooled := together(packets)
+	reply.Packet = pooled.work(max(pooled.sent, pooled.packets))
 	if work := max(reply.Stream.Send, reply.Stream.Softirq, reply.Stream.Receive); work > 0 {
 		reply.StreamMost = max(reply.StreamRate, unit.FromBytes(gigabyte, work))
 	}

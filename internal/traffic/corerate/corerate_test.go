@@ -67,6 +67,8 @@ func TestJudge(t *testing.T) {
 	disturbedRound.receiver.busy = 1
 	slower := plain
 	slower.bytes = 1e9
+	unseen := plain
+	unseen.receiver = coreUse{busy: 0.5, softirq: 0.5, thread: 0.5}
 	alone := reading{bytes: 1e9, sender: coreUse{busy: 1, softirq: 0.2, thread: 0.4}, receiver: coreUse{busy: 1, softirq: 0.2, thread: 0.4}, alone: true}
 	packets := []reading{{packets: 4e5, sent: 5e5, sender: coreUse{busy: 1, softirq: 0.5, thread: 0.5}, receiver: coreUse{busy: 1, thread: 1}}}
 	for _, tt := range []struct {
@@ -80,7 +82,8 @@ func TestJudge(t *testing.T) {
 		{"a quiet host", []reading{plain}, 16e9, 16e9 / 0.7, agentapi.CoreWork{Send: 0.35, Softirq: 0.15, Receive: 0.25}, nil},
 		{"software interrupts in the thread's time", []reading{counted}, 16e9, 16e9 / 0.7, agentapi.CoreWork{Send: 0.35, Softirq: 0.15, Receive: 0.25}, nil},
 		{"other work beside", []reading{disturbedRound}, 16e9, 16e9 / 0.7, agentapi.CoreWork{Send: 0.35, Softirq: 0.15, Receive: 0.25}, []string{"core 2: caches"}},
-		{"the best round counts", []reading{slower, plain}, 16e9, 16e9 / 0.7, agentapi.CoreWork{Send: 0.35, Softirq: 0.15, Receive: 0.25}, []string{"50 % apart"}},
+		{"the best round's rate counts, and what all of them took", []reading{slower, plain}, 16e9, 3e9 * 8 / 1.4, agentapi.CoreWork{Send: 1.4 / 3, Softirq: 0.6 / 3, Receive: 1.0 / 3}, []string{"50 % apart"}},
+		{"no tick hit the receiver's thread", []reading{unseen}, 16e9, 16e9 / 0.7, agentapi.CoreWork{Send: 0.35, Softirq: 0.15 + 0.125, Receive: 0.125}, nil},
 		{"one core for both", []reading{alone}, 8e9, 8e9 / 0.4, agentapi.CoreWork{Send: 0.4, Softirq: 0.2, Receive: 0.4}, []string{"only one core"}},
 		{"nothing arrived", []reading{{sender: coreUse{busy: 1, thread: 1}}}, 0, 0, agentapi.CoreWork{}, nil},
 		{"no time was counted", []reading{{bytes: 1e9}}, 0, 0, agentapi.CoreWork{}, nil},
