@@ -86,6 +86,20 @@ func (a accepting) accept() (conn, error) {
 	}
 }
 
+// acceptPause is how long a listener that gets no connection out of the kernel
+// waits before it asks again.
+const acceptPause = 100 * time.Millisecond
+
+// again waits after a failed accept, and reports false once the listener is closed.
+func (a accepting) again() bool {
+	select {
+	case <-a.closed:
+		return false
+	case <-time.After(acceptPause):
+		return true
+	}
+}
+
 // offer reports whether the connection was taken; one that was not is closed.
 func (a accepting) offer(c conn) bool {
 	select {

@@ -170,6 +170,9 @@ func (l *netListener) acceptOn(one *net.TCPListener) {
 	for {
 		c, err := one.AcceptTCP()
 		if err != nil {
+			if l.again() {
+				continue
+			}
 			return
 		}
 		if socket.Ask(c, l.opts.Socket) != nil {

@@ -14,6 +14,8 @@ import (
 	"io"
 	"log/slog"
 	"math"
+	"net/netip"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -128,40 +130,77 @@ func (e *Engine) listen(s *session, req agentapi.SinkRequest) (agentapi.SinkRepl
 	return agentapi.SinkReply{Port: l.port(), Socket: l.granted(), Method: record.Method{Receive: receiveMethod(req.Mode)}}, nil
 }
 
+// strangersMost is how many connections of one peer, beside a session's streams,
+// may keep to themselves what they are; for one more the oldest goes. Each holds a
+// socket and a thread until openingTime is over.
+const strangersMost = 64
+
 // serve accepts until the listener closes.
 func (e *Engine) serve(s *session, l listener, req agentapi.SinkRequest) {
+	refused := refusals{log: e.cfg.Logger}
+	ofOne := req.Streams + strangersMost
+	gate := socket.NewGate(ofOne*max(len(req.Peers), 1), ofOne)
+	defer gate.Shut()
 	for {
 		c, err := l.accept()
 		if err != nil {
 			return // closed by stop
 		}
-		if !namedPeer(c.Remote().Addr(), req.Peers) {
-			e.cfg.Logger.Warn("refused a stranger at the data port", "peer", c.Remote())
+		from := c.Remote().Addr()
+		if !namedPeer(from, req.Peers) {
+			refused.warn(c.Remote(), "not a peer of this session")
 			c.close()
 			continue
 		}
-		go e.admit(s, c, req)
+		wait := gate.Enter(from.Unmap(), c.shut)
+		go func() {
+			index, err := readOpening(c, req.Key)
+			gate.Leave(wait)
+			if err == nil {
+				err = s.admit(c, index)
+			}
+			if err != nil {
+				refused.warn(c.Remote(), err.Error())
+				c.close()
+				return
+			}
+			s.receive(c, index, req.Mode)
+		}()
 	}
 }
 
-// admit checks a stream's opening and, if it knows the key, receives from it
-// until it ends.
-func (e *Engine) admit(s *session, c conn, req agentapi.SinkRequest) {
-	index, err := readOpening(c, req.Key)
-	if err == nil {
-		c.opened()
-		err = s.attach(index, c)
-	}
-	if err != nil {
-		e.cfg.Logger.Warn("refused a stream at the data port", "peer", c.Remote(), "reason", err)
-		c.close()
-		return
-	}
+// admit gives a connection that has said its opening its place.
+func (s *session) admit(c conn, index int) error {
+	c.opened()
+	return s.attach(index, c)
+}
+
+// receive answers a stream's opening and receives from it until it ends.
+func (s *session) receive(c conn, index int, mode agentapi.Mode) {
 	if _, err := c.Write([]byte{accepted}); err != nil {
 		s.streams[index].end(c, err)
 		return
 	}
-	s.streams[index].receive(c, req.Mode)
+	s.streams[index].receive(c, mode)
+}
+
+// refusals logs what strangers do at a data port, and not more of it than a log
+// bears.
+type refusals struct {
+	log *slog.Logger
+	mu  sync.Mutex
+	n   int
+}
+
+// refusalsLogged bounds what strangers can write into a log.
+const refusalsLogged = 10
+
+func (r *refusals) warn(peer netip.AddrPort, reason string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.n++; r.n <= refusalsLogged {
+		r.log.Warn("refused at the data port", "peer", peer, "reason", reason)
+	}
 }
 
 // opening is what a stream says first: the session's key and its index.

@@ -26,7 +26,7 @@ func listen(ns netns.Namespace, req agentapi.SinkRequest, opts socketOptions) (l
 	l := &rawListener{opts: opts}
 	err := ns.Do(func() (err error) {
 		l.Listener, err = onPort(req, func(port int) (socket.Listener, error) {
-			return socket.ListenAll(req.Bind, port, func(at netip.AddrPort) (int, error) { return bindOne(at, req.Streams, opts) })
+			return socket.ListenAll(req.Bind, port, func(at netip.AddrPort) (int, error) { return bindOne(at, req.Streams+strangersMost, opts) })
 		})
 		return err
 	})
@@ -64,8 +64,10 @@ func (l *rawListener) acceptOn(fd int) {
 		if err == syscall.EINTR || err == syscall.ECONNABORTED {
 			continue
 		}
-		if err != nil {
-			<-l.Closed // shut down by close, or this host is out of sockets
+		if err != nil { // shut down by close, or out of files for now
+			if l.again() {
+				continue
+			}
 			return
 		}
 		c, err := wrapSocket(accepted, l.opts)

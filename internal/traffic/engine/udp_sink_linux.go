@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"net/netip"
 	"runtime"
-	"sync"
 	"syscall"
 	"time"
 
@@ -28,15 +27,13 @@ type datagramListener struct {
 	session *session
 	req     agentapi.SinkRequest
 	log     *slog.Logger
+	refused refusals
 	gro     bool
-
-	mu      sync.Mutex
-	refused int
 }
 
 // listenDatagrams opens the port on every address, in the namespace.
 func listenDatagrams(ns netns.Namespace, s *session, req agentapi.SinkRequest, log *slog.Logger) (datagramPort, error) {
-	l := &datagramListener{session: s, req: req, log: log}
+	l := &datagramListener{session: s, req: req, log: log, refused: refusals{log: log}}
 	err := ns.Do(func() (err error) {
 		l.Listener, err = onPort(req, func(port int) (socket.Listener, error) { return socket.ListenAll(req.Bind, port, boundDatagrams) })
 		return err
@@ -114,31 +111,20 @@ func (l *datagramListener) hear(ns netns.Namespace, fd int) {
 // that knows the key gets its socket and an answer, everybody else silence.
 func (l *datagramListener) opening(here netip.AddrPort, packet []byte, from netip.AddrPort) {
 	if !namedPeer(from.Addr(), l.req.Peers) {
-		l.refuse(from, "not a peer of this session")
+		l.refused.warn(from, "not a peer of this session")
 		return
 	}
 	o, ok := readOpeningPacket(packet, l.req.Key)
 	if !ok {
-		l.refuse(from, "not an opening with this session's key")
+		l.refused.warn(from, "not an opening with this session's key")
 		return
 	}
 	if o.stream < 0 || o.stream >= len(l.session.streams) {
-		l.refuse(from, "no such stream")
+		l.refused.warn(from, "no such stream")
 		return
 	}
 	if err := l.admit(here, from, o); err != nil {
-		l.refuse(from, err.Error())
-	}
-}
-
-// refusalsLogged bounds what strangers can write into a log.
-const refusalsLogged = 10
-
-func (l *datagramListener) refuse(from netip.AddrPort, reason string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.refused++; l.refused <= refusalsLogged {
-		l.log.Warn("refused a datagram at the data port", "peer", from, "reason", reason)
+		l.refused.warn(from, err.Error())
 	}
 }
 

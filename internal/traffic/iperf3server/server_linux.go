@@ -25,7 +25,7 @@ type Listener struct {
 	tcp        []*net.TCPListener
 	acceptor   *acceptor
 	accessList *accessList
-	gate       *gate
+	gate       *socket.Gate
 	slots      *slots
 	limitedLog *limitedLog
 	payload    *payload
@@ -59,7 +59,7 @@ func Listen(cfg Config) (*Listener, error) {
 	l := &Listener{
 		cfg: cfg, log: cfg.Log,
 		accessList: &accessList{allow: cfg.Allow, token: len(cfg.Token) > 0, networks: ownNetworks},
-		gate:       newGate(strangers, min(strangersOfOne, strangers/2)), slots: newSlots(cfg.MaxClients, streams),
+		gate:       socket.NewGate(strangers, min(strangersOfOne, strangers/2)), slots: newSlots(cfg.MaxClients, streams),
 		limitedLog: &limitedLog{tell: cfg.Refused}, served: make(chan struct{}), sessions: make(map[iperf3.Cookie]*session),
 	}
 	if l.log == nil {
@@ -194,7 +194,7 @@ func (l *Listener) Serve(ctx context.Context) error {
 	for _, s := range sessions {
 		s.end(errServerEnds)
 	}
-	l.gate.shut()
+	l.gate.Shut()
 	late := time.AfterFunc(farewellTime, func() {
 		for _, s := range sessions {
 			_ = s.conn.Close()
@@ -226,7 +226,7 @@ func (l *Listener) accept(t *net.TCPListener) {
 		}
 		from := socket.AddrPort(c.RemoteAddr())
 		number := l.accepted.Add(1)
-		wait := l.gate.enter(from.Addr(), func() {
+		wait := l.gate.Enter(from.Addr(), func() {
 			_ = c.SetLinger(0)
 			_ = c.Close()
 		})
@@ -235,11 +235,11 @@ func (l *Listener) accept(t *net.TCPListener) {
 }
 
 // admit hears a connection's cookie and takes it where it belongs.
-func (l *Listener) admit(c *net.TCPConn, from netip.AddrPort, number uint64, wait *stranger) {
+func (l *Listener) admit(c *net.TCPConn, from netip.AddrPort, number uint64, wait *socket.Stranger) {
 	var said [iperf3.CookieLength]byte
 	_ = c.SetDeadline(time.Now().Add(l.cfg.cookie))
 	err := readFull(c, said[:])
-	l.gate.leave(wait)
+	l.gate.Leave(wait)
 	if err != nil {
 		_ = c.SetLinger(0)
 		_ = c.Close()

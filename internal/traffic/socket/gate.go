@@ -1,4 +1,4 @@
-package iperf3server
+package socket
 
 import (
 	"net/netip"
@@ -6,31 +6,32 @@ import (
 	"sync"
 )
 
-// gate bounds how many connections wait to say what they are, in all and of
+// Gate bounds how many connections wait to say what they are, in all and of
 // one address. For one more, the oldest goes: a flood pushes itself out, and a
 // client that speaks at once is heard even while one comes.
-type gate struct {
+type Gate struct {
 	inAll, ofOne int
 
 	mu      sync.Mutex
-	waiting []*stranger // the oldest first
+	waiting []*Stranger // the oldest first
 	by      map[netip.Addr]int
 	closed  bool
 }
 
-// stranger is a connection that has not said what it is.
-type stranger struct {
+// Stranger is a connection that has not said what it is.
+type Stranger struct {
 	from netip.Addr
 	cut  func() // ends the wait
 }
 
-func newGate(inAll, ofOne int) *gate {
-	return &gate{inAll: inAll, ofOne: ofOne, by: make(map[netip.Addr]int)}
+// NewGate lets so many wait, and so many of them of one address.
+func NewGate(inAll, ofOne int) *Gate {
+	return &Gate{inAll: inAll, ofOne: ofOne, by: make(map[netip.Addr]int)}
 }
 
-// enter lets a connection wait until leave, or until it is cut.
-func (g *gate) enter(from netip.Addr, cut func()) *stranger {
-	s := &stranger{from, cut}
+// Enter lets a connection wait until Leave, or until it is cut.
+func (g *Gate) Enter(from netip.Addr, cut func()) *Stranger {
+	s := &Stranger{from, cut}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.closed {
@@ -39,7 +40,7 @@ func (g *gate) enter(from netip.Addr, cut func()) *stranger {
 	}
 	switch {
 	case g.by[from] >= g.ofOne:
-		g.push(slices.IndexFunc(g.waiting, func(o *stranger) bool { return o.from == from }))
+		g.push(slices.IndexFunc(g.waiting, func(o *Stranger) bool { return o.from == from }))
 	case len(g.waiting) >= g.inAll:
 		g.push(0)
 	}
@@ -48,12 +49,12 @@ func (g *gate) enter(from netip.Addr, cut func()) *stranger {
 	return s
 }
 
-func (g *gate) push(i int) {
+func (g *Gate) push(i int) {
 	g.waiting[i].cut()
 	g.remove(i)
 }
 
-func (g *gate) remove(i int) {
+func (g *Gate) remove(i int) {
 	from := g.waiting[i].from
 	g.waiting = slices.Delete(g.waiting, i, i+1)
 	if g.by[from]--; g.by[from] == 0 {
@@ -61,8 +62,8 @@ func (g *gate) remove(i int) {
 	}
 }
 
-// shut cuts all who wait, and whoever comes from now on.
-func (g *gate) shut() {
+// Shut cuts all who wait, and whoever comes from now on.
+func (g *Gate) Shut() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.closed = true
@@ -71,8 +72,8 @@ func (g *gate) shut() {
 	}
 }
 
-// leave ends a wait; of one that was cut it does nothing.
-func (g *gate) leave(s *stranger) {
+// Leave ends a wait; of one that was cut it does nothing.
+func (g *Gate) Leave(s *Stranger) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if i := slices.Index(g.waiting, s); i >= 0 {
