@@ -7,6 +7,9 @@ package metrics
 
 import (
 	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/prometheus/client_golang/prometheus"
 )
@@ -102,7 +105,20 @@ func (t collector) Describe(out chan<- *prometheus.Desc) {
 // first test of its teller meets.
 func (t collector) tell(out chan<- prometheus.Metric, name string, value float64, labels ...string) {
 	d := t.descs[name]
+	for i, l := range labels {
+		labels[i] = labelValue(l)
+	}
 	out <- prometheus.MustNewConstMetric(d.desc, d.kind, value, labels...)
+}
+
+// labelValue is a text that Prometheus takes: a link's name may hold almost any byte
+// (dev_valid_name, net/core/dev.c), a label's value is UTF-8, and at another
+// client_golang panics: nothing would be told of any link.
+func labelValue(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	return strings.Trim(strconv.QuoteToASCII(s), `"`)
 }
 
 func yes(b bool) float64 {

@@ -8,9 +8,56 @@ import (
 	"time"
 )
 
-// Listen takes an address for the pages.
+// Listen takes an address for the pages. Who takes nothing of an answer for
+// takenWithin is cut off.
 func Listen(ctx context.Context, address string) (net.Listener, error) {
-	return (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	return &impatient{l, takenWithin}, nil
+}
+
+// takenWithin is how long a reader may take for a piece of an answer. It is no limit
+// of the whole: a record is large, a line may be slow, and events go on.
+const takenWithin = 30 * time.Second
+
+// piece is what is written at a time under one deadline.
+const piece = 16 << 10
+
+// impatient gives out connections that do not wait for a reader without end.
+type impatient struct {
+	net.Listener
+	within time.Duration
+}
+
+// Accept implements net.Listener.
+func (l *impatient) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return &impatientConn{c, l.within}, nil
+}
+
+type impatientConn struct {
+	net.Conn
+	within time.Duration
+}
+
+// Write implements net.Conn.
+func (c *impatientConn) Write(b []byte) (sent int, err error) {
+	for {
+		next := b[sent:min(sent+piece, len(b))]
+		if err := c.SetWriteDeadline(time.Now().Add(c.within)); err != nil {
+			return sent, err
+		}
+		n, err := c.Conn.Write(next)
+		sent += n
+		if err != nil || sent == len(b) {
+			return sent, err
+		}
+	}
 }
 
 // mostHeader bounds what a request's headers may hold.

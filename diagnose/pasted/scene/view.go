@@ -118,18 +118,6 @@ func Word(h *piece.Host, link, key string) string {
 
 func (v *View) addBond(h *piece.Host, name string) {
 	b := Bond{Host: h, Name: name, Mode: Word(h, name, "mode"), Policy: Word(h, name, "xmit_hash_policy")}
-	names := h.Ports[name]
-	if len(names) == 0 {
-		ports, _ := h.Get("config "+name, "ports")
-		names = strings.Fields(ports.Text)
-	}
-	if len(names) == 0 {
-		for _, link := range slices.Concat(h.Subjects("link"), h.Subjects("config")) {
-			if Word(h, link, "master") == strings.ToLower(name) && !slices.Contains(names, link) {
-				names = append(names, link)
-			}
-		}
-	}
 	for _, key := range []string{"ad_aggregator", "ad_num_ports", "ad_partner_mac"} {
 		if _, lacp := h.Get("link "+name, key); b.Mode == "" && lacp {
 			b.Mode = "802.3ad" // what only that mode prints
@@ -141,7 +129,7 @@ func (v *View) addBond(h *piece.Host, name string) {
 	case kind != "bond" && !isMode(b.Mode) && b.Policy == "":
 		return
 	}
-	for _, p := range names {
+	for _, p := range portNames(h, name) {
 		b.Ports = append(b.Ports, v.port(h, p))
 	}
 	_, declared := h.Get("config "+name, "mode")
@@ -150,6 +138,24 @@ func (v *View) addBond(h *piece.Host, name string) {
 		b.Policy = "layer2" // the kernel's own, where the file has none
 	}
 	v.Bonds = append(v.Bonds, b)
+}
+
+// portNames are a bundle's ports: as it lists them, else those that name it.
+func portNames(h *piece.Host, bundle string) []string {
+	if names := h.Ports[bundle]; len(names) > 0 {
+		return names
+	}
+	ports, _ := h.Get("config "+bundle, "ports")
+	names := strings.Fields(ports.Text)
+	if len(names) > 0 {
+		return names
+	}
+	for _, link := range slices.Concat(h.Subjects("link"), h.Subjects("config")) {
+		if Word(h, link, "master") == strings.ToLower(bundle) && !slices.Contains(names, link) {
+			names = append(names, link)
+		}
+	}
+	return names
 }
 
 // teamMode is what a team's runner comes to among a bond's modes, and its hash

@@ -20,7 +20,10 @@ package fleet
 // where the program is there, and nothing where it is not.
 //
 // The directory is one that only its owner can look into, on a file system with
-// room that executes programs. What was copied is checked before it is run. When
+// room that executes programs. One of an earlier agent is looked at again: it may have
+// gone, and somebody else made another of its name, to have a program of theirs run in
+// the place of the checked one. The look is at the directory itself, which is entered
+// first; one of ours under /tmp is nobody else's to replace. What was copied is checked before it is run. When
 // the last agent that runs from it ends, however it does, the directory goes, unless
 // the guard of a pending change still needs the program (internal/host/apply, Transient).
 const farScript = `b=$1; LC_ALL=C; export LC_ALL; umask 077; PATH=$PATH:/usr/local/sbin:/usr/local/bin:/usr/sbin:/sbin; export PATH; ` +
@@ -34,7 +37,8 @@ const farScript = `b=$1; LC_ALL=C; export LC_ALL; umask 077; PATH=$PATH:/usr/loc
 	`case $what in run) become "$p" agent --stdio --silence 60s; exit;; old) become "$p" agent --stdio; exit;; copy|keep) ;; *) exit 0;; esac; ` +
 	`run() { say ready; become "$t/linerate" agent --stdio --silence 60s --remove-self agent.$$; }; ` +
 	`gone() { rm -f "$t/user.agent.$$" "$t/user.agent.$$.start"; ls "$t"/user.* >/dev/null 2>&1 || rm -rf "$t"; }; trap : HUP INT TERM PIPE; ` +
-	`if [ -f "$t/linerate" ] && touch "$t/user.agent.$$.start" 2>/dev/null && [ "$(sum "$t/linerate")" = "$want" ]; then run; r=$?; gone; exit $r; fi; [ "$what" = copy ] || exit 0; ` +
+	`private() { (cd -P "$t" 2>/dev/null && [ "$(pwd -P)" = "$t" ] && case "$(ls -ldn .)" in drwx------*" $(id -u) "*) ;; *) exit 1;; esac); }; ` +
+	`if private && [ -f "$t/linerate" ] && touch "$t/user.agent.$$.start" 2>/dev/null && [ "$(sum "$t/linerate")" = "$want" ]; then run; r=$?; gone; exit $r; fi; [ "$what" = copy ] || exit 0; ` +
 	`t=; for d in /tmp "$XDG_RUNTIME_DIR" /var/tmp; do [ -d "$d" ] || continue; ` +
 	`a=$(df -Pk "$d" 2>/dev/null | tail -n 1 | tr -s " " | cut -d " " -f 4); if [ "$a" -lt "$room" ] 2>/dev/null; then say full "$d"; continue; fi; ` +
 	`t=$(mktemp -d "$d/linerate.XXXXXXXXXX" 2>/dev/null) || { t=; say denied "$d"; continue; }; ` +

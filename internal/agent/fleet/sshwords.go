@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/linerate/linerate/internal/plaintext"
 )
 
 // Why a host cannot be reached by ssh; each is an ErrUnreachable too.
@@ -87,11 +89,5 @@ func (r sshReach) refused(words string) error {
 
 // plain is a line from elsewhere, without what a terminal would obey.
 func plain(line string) string {
-	line = strings.Map(func(c rune) rune {
-		if c < ' ' || c == 0x7f {
-			return -1
-		}
-		return c
-	}, line)
-	return strings.TrimSpace(strings.ToValidUTF8(line[:min(len(line), 300)], ""))
+	return strings.TrimSpace(plaintext.Line(strings.ToValidUTF8(line[:min(len(line), 300)], "")))
 }

@@ -84,7 +84,7 @@ func (o *opts) run(ctx context.Context, args []string) error {
 		return err
 	}
 	if !o.paste.isRecord(all) && !o.probe.on {
-		return explainPasted(o.con, all, o.paste)
+		return explainPasted(ctx, o.con, all, o.paste)
 	}
 	r, _, err := console.ParseRecord(args[0], all[0].Bytes)
 	if err != nil {

@@ -2,6 +2,7 @@ package explain
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -47,16 +48,26 @@ func (f *pasteFlags) isRecord(all []piece.Text) bool {
 }
 
 // explainPasted answers from text.
-func explainPasted(con *console.Console, all []piece.Text, f pasteFlags) error {
+func explainPasted(ctx context.Context, con *console.Console, all []piece.Text, f pasteFlags) error {
 	one := all[0]
-	c, err := texts.Case(con, "explain", all)
-	if err != nil && len(all) == 1 && console.MayBeRecord(one.Bytes) {
+	type judged struct {
+		c piece.Case
+		a pasted.Answer
+	}
+	got, err := console.Beside(ctx, func() (judged, error) {
+		c, err := texts.Case(con, "explain", all)
+		if err != nil {
+			return judged{}, err
+		}
+		return judged{c, pasted.Judge(c)}, nil
+	})
+	if err != nil && ctx.Err() == nil && len(all) == 1 && console.MayBeRecord(one.Bytes) {
 		_, _, err = console.ParseRecord(one.Name, one.Bytes)
 	}
 	if err != nil {
 		return err
 	}
-	answer := pasted.Judge(c)
+	c, answer := got.c, got.a
 	if con.JSON {
 		return con.PrintJSON(pastedJSON(c, answer))
 	}

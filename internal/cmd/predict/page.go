@@ -193,7 +193,7 @@ func Report(ctx context.Context, con *console.Console, file string, out console.
 	if err := f.affordable(m); err != nil {
 		return err
 	}
-	all, err := f.predictions(m)
+	all, err := f.predictions(ctx, m)
 	if err != nil {
 		return err
 	}

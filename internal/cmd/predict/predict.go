@@ -147,9 +147,9 @@ paper. --validate judges the model by published tables, or by a file of yours.
 				return predictTogether(con, f, m, flags.Streams != "", changes)
 			}
 			if len(changes) > 0 {
-				return compareWhatIf(con, f, m, changes)
+				return compareWhatIf(cmd.Context(), con, f, m, changes)
 			}
-			predictions, err := f.predictions(m)
+			predictions, err := f.predictions(cmd.Context(), m)
 			if err != nil {
 				return err
 			}
@@ -304,10 +304,15 @@ func alone(f fabric.Fabric) (*foresight, error) {
 
 // predictions are those of every pair. A pair about which too little is known
 // is there with its limit unknown and the reason.
-func (s *foresight) predictions(m fabric.Measure) ([]predict.Prediction, error) {
+func (s *foresight) predictions(ctx context.Context, m fabric.Measure) ([]predict.Prediction, error) {
 	pairs := declared.Pairs(s.state.Paths)
 	some, errs := make([][]predict.Prediction, len(pairs)), make([]error, len(pairs))
-	onEveryCore(len(pairs), func(i int) { some[i], errs[i] = s.pair(pairs[i], m) })
+	if _, err := console.Beside(ctx, func() (struct{}, error) {
+		onEveryCore(len(pairs), func(i int) { some[i], errs[i] = s.pair(pairs[i], m) })
+		return struct{}{}, nil
+	}); err != nil {
+		return nil, err
+	}
 	all := []predict.Prediction{}
 	for i, pair := range pairs {
 		err := errs[i]

@@ -1,6 +1,7 @@
 package predict
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -105,14 +106,14 @@ type supposedRow struct {
 }
 
 // compareWhatIf predicts as it is and as it would be.
-func compareWhatIf(con *console.Console, s *foresight, m fabric.Measure, changes []whatif.Changes) error {
-	before, err := s.predictions(m)
+func compareWhatIf(ctx context.Context, con *console.Console, s *foresight, m fabric.Measure, changes []whatif.Changes) error {
+	before, err := s.predictions(ctx, m)
 	if err != nil {
 		return err
 	}
 	var all []supposed
 	for _, w := range changes {
-		c, err := s.whatIf(w, m, before)
+		c, err := s.whatIf(ctx, w, m, before)
 		if err != nil {
 			return err
 		}
@@ -135,14 +136,14 @@ func compareWhatIf(con *console.Console, s *foresight, m fabric.Measure, changes
 
 // whatIf predicts every row of before with changes laid over fabric and
 // question.
-func (s *foresight) whatIf(w whatif.Changes, m fabric.Measure, before []predict.Prediction) (supposed, error) {
+func (s *foresight) whatIf(ctx context.Context, w whatif.Changes, m fabric.Measure, before []predict.Prediction) (supposed, error) {
 	state, asked, notes, err := w.Apply(s.state, m)
 	if err != nil {
 		return supposed{}, badWhatIf(w.String(), err)
 	}
 	then := *s
 	then.state = state
-	after, err := then.predictions(asked)
+	after, err := then.predictions(ctx, asked)
 	if err != nil {
 		return supposed{}, err
 	}

@@ -68,7 +68,13 @@ func isBond(h *piece.Host, name string) bool {
 	if len(h.Ports[name]) > 0 || hasFlag(h, name, "MASTER") {
 		return true
 	}
-	return slices.ContainsFunc(h.Subjects("link"), func(link string) bool { return fact(h, link, "master") == name && hasFlag(h, link, "SLAVE") })
+	for subject, facts := range h.Facts { // of a paste of thousands of links: each is asked about
+		link, ok := strings.CutPrefix(subject, "link ")
+		if _, flagged := facts["flags"]; ok && flagged && fact(h, link, "master") == name && hasFlag(h, link, "SLAVE") {
+			return true
+		}
+	}
+	return false
 }
 
 func hasFlag(h *piece.Host, link, flag string) bool {
