@@ -58,7 +58,7 @@ func explainPasted(con *console.Console, all []piece.Text, f pasteFlags) error {
 	}
 	answer := pasted.Judge(c)
 	if con.JSON {
-		return con.PrintJSON(pastedJSON(c, answer))
+		return pasteAnswer.Print(con, pastedJSON(c, answer))
 	}
 	if f.markdown {
 		fmt.Fprint(con.Stdout, pasted.Markdown(answer))

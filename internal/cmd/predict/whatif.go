@@ -120,8 +120,8 @@ func compareWhatIf(con *console.Console, s *foresight, m fabric.Measure, changes
 	}
 	if con.JSON {
 		doc := s.document(before)
-		doc["what_if"] = all
-		return con.PrintJSON(doc)
+		doc.WhatIf = all
+		return predictDocument.Print(con, doc)
 	}
 	printLearned(con, s)
 	for i, pair := range byPair(before) {
