@@ -2,15 +2,19 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/internal/cmd/root"
+	cmdschema "github.com/linerate/linerate/internal/cmd/schema"
 	"github.com/linerate/linerate/internal/lab/scenario"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/report"
@@ -23,7 +27,7 @@ func reference(root *cobra.Command, tree string) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	recordSchema, err := record.JSONSchema()
+	ofRecord, err := recordSchema()
 	if err != nil {
 		return nil, err
 	}
@@ -35,7 +39,7 @@ func reference(root *cobra.Command, tree string) (map[string]string, error) {
 	}{
 		{"fabric.md", "The fabric file", "What a fabric file may say. `linerate schema fabric` prints the same for an editor.", fabric.Schema(), nil},
 		{"scenario.md", "A scenario's keys", "A fabric file with the key `scenario`; [how to write one](../scenarios.md). `linerate schema scenario` prints the same for an editor.", scenario.Schema(), nil},
-		{"record.md", "The record", "What `measure -o` and `tune -o` write, version 1. A key that is left out is zero, empty or unknown. `linerate schema record` prints the JSON schema.", recordSchema, fields},
+		{"record.md", "The record", "What `measure -o` and `tune -o` write, version 1. A key that is left out is zero, empty or unknown. `linerate schema record` prints the JSON schema.", ofRecord, fields},
 	} {
 		if pages[p.file], err = schemaPage(p.title, p.intro, p.schema, p.fields); err != nil {
 			return nil, fmt.Errorf("write %s: %w", p.file, err)
@@ -44,6 +48,7 @@ func reference(root *cobra.Command, tree string) (map[string]string, error) {
 	if pages["causes.md"], err = causesPage(tree); err != nil {
 		return nil, err
 	}
+	pages["documents.md"] = documentsPage(tree)
 	pages["profiles.md"] = profilesPage()
 	pages["bondoptions.md"] = bondPage()
 	return pages, nil
@@ -149,4 +154,14 @@ func causesPage(tree string) (string, error) {
 		fmt.Fprintf(&b, "\n## %s\n\n```\n%s\n```\n", c, strings.TrimSpace(string(text)))
 	}
 	return b.String(), nil
+}
+
+// recordSchema is the JSON schema of the record.
+func recordSchema() ([]byte, error) {
+	for _, d := range root.Documents() {
+		if _, _, typ := d.Described(); typ == reflect.TypeFor[record.Record]() {
+			return cmdschema.Of(d)
+		}
+	}
+	return nil, errors.New("find record: no command prints one")
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/linerate/linerate/internal/cmd/console"
 	"github.com/linerate/linerate/internal/cmd/root"
-	"github.com/linerate/linerate/record"
 )
 
 // TestReference: docs/reference is what the code says (`make reference` writes it),
@@ -49,7 +48,7 @@ func TestRecordFieldsAreDescribed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := record.JSONSchema()
+	text, err := recordSchema()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -85,7 +85,9 @@ func (s *schema) is() string {
 	case len(s.Enum) > 0:
 		var words []string
 		for _, e := range s.Enum {
-			words = append(words, fmt.Sprintf("`%v`", e))
+			if e != "" {
+				words = append(words, fmt.Sprintf("`%v`", e))
+			}
 		}
 		return strings.Join(words, ", ")
 	case s.Items != nil:

@@ -40,9 +40,10 @@ type sighting struct {
 
 // Unsteady is a flow that was seen on two links.
 type Unsteady struct {
-	Flow flow.Tuple
+	Flow flow.Tuple `json:"flow"`
 	// First and Then are the links' names.
-	First, Then string
+	First string `json:"first"`
+	Then  string `json:"then"`
 }
 
 // New returns a learner of a device with those links. Candidates are flows

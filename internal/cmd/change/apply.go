@@ -163,7 +163,7 @@ func applyFile(ctx context.Context, con *console.Console, cfg change.Config, fla
 	defer c.Close()
 	plans := plannedHosts(c)
 	if flags.dryRun && con.JSON {
-		return con.PrintJSON(applied{Plans: plans, Hosts: []change.HostOutcome{}, Proofs: []change.Proved{}})
+		return applyDocument.Print(con, applied{Plans: plans, Hosts: []change.HostOutcome{}, Proofs: []change.Proved{}})
 	}
 	if !con.JSON {
 		printPlans(con, c)
@@ -208,7 +208,7 @@ func applyFile(ctx context.Context, con *console.Console, cfg change.Config, fla
 		if changedHosts(out) > 0 {
 			doc.Group, doc.Rollback = o.Group, undo
 		}
-		return con.PrintJSON(doc)
+		return applyDocument.Print(con, doc)
 	}
 	printApplied(con, c, out, undo, flags.journal)
 	return nil

@@ -79,7 +79,7 @@ func applyWaves(ctx context.Context, con *console.Console, c *change.Change, pla
 		return console.WithHint(err, wavesHint(done, undo))
 	}
 	if con.JSON {
-		return con.PrintJSON(wavesDocument(plans, done, o.Group, undo))
+		return applyDocument.Print(con, wavesDocument(plans, done, o.Group, undo))
 	}
 	steps, hosts := 0, 0
 	for _, w := range done {

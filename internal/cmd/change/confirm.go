@@ -105,7 +105,7 @@ change last are written now. Without it the host rolls itself back in time.
 				return noEntry("confirm", req.Journal, err)
 			}
 			if con.JSON {
-				return con.PrintJSON(map[string]any{"host": h.Name, "journal": req.Journal, "confirmed": true})
+				return confirmDocument.Print(con, confirmedChange{h.Name, req.Journal, true})
 			}
 			fmt.Fprintf(con.Stdout, "%s: confirmed\n", req.Journal)
 			return nil

@@ -49,7 +49,7 @@ rolls all of it back.
 				}
 			}
 			if con.JSON {
-				return con.PrintJSON(journalDocument(place, hosts))
+				return printJournalJSON(con, place, hosts)
 			}
 			for _, k := range hosts {
 				if place.fabric != nil {
@@ -70,15 +70,15 @@ type hostEntries struct {
 	Entries []agentapi.JournalEntry `json:"entries"`
 }
 
-func journalDocument(place journalPlace, hosts []kept) any {
+func printJournalJSON(con *console.Console, place journalPlace, hosts []kept) error {
 	if place.fabric == nil {
-		return map[string]any{"entries": console.OrEmpty(hosts[0].journal.Entries)}
+		return journalDocument.Print(con, hostJournal{console.OrEmpty(hosts[0].journal.Entries)})
 	}
 	out := []hostEntries{}
 	for _, k := range hosts {
 		out = append(out, hostEntries{k.host.Name, console.OrEmpty(k.journal.Entries)})
 	}
-	return map[string]any{"hosts": out}
+	return journalsDocument.Print(con, hostJournals{out})
 }
 
 // printJournal lists entries, those of a run below a line of its own.

@@ -124,7 +124,7 @@ Nothing is changed.
 			}
 			defer c.Close()
 			if con.JSON {
-				return con.PrintJSON(map[string]any{"plans": plannedHosts(c)})
+				return planDocument.Print(con, plannedChanges{plannedHosts(c)})
 			}
 			printPlans(con, c)
 			return nil

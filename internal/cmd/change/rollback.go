@@ -132,12 +132,9 @@ func lockForRun(ctx context.Context, con *console.Console, u targets, wait progr
 func printRollbackJSON(con *console.Console, u targets, doc rolledBack) error {
 	if u.group == "" && len(doc.Hosts) == 1 {
 		reply := doc.Hosts[0]
-		return con.PrintJSON(struct {
-			rolledBackHost
-			Later []string `json:"later,omitempty"`
-		}{reply, u.parts[0].later()})
+		return rollbackDocument.Print(con, rolledBackChange{reply, u.parts[0].later()})
 	}
-	return con.PrintJSON(doc)
+	return rollbackRunDocument.Print(con, doc)
 }
 
 func printRollback(con *console.Console, u targets, doc rolledBack) {
@@ -207,7 +204,7 @@ func wouldRollBack(p targetPart, e agentapi.JournalEntry) shownEntry {
 // showRollback lists what a rollback would undo, last step first.
 func showRollback(con *console.Console, u targets) error {
 	if con.JSON {
-		return con.PrintJSON(shownDocument(u))
+		return printShown(con, u)
 	}
 	indent := ""
 	if u.group != "" {
@@ -244,21 +241,18 @@ func printReversed(con *console.Console, indent string, e agentapi.JournalEntry)
 	}
 }
 
-func shownDocument(u targets) any {
+// printShown prints the document of a rollback that is only shown.
+func printShown(con *console.Console, u targets) error {
 	if u.group == "" && len(u.parts) == 1 {
-		return wouldRollBack(u.parts[0], u.parts[0].entries[0])
+		return rollbackShownDocument.Print(con, wouldRollBack(u.parts[0], u.parts[0].entries[0]))
 	}
-	type host struct {
-		Host    string       `json:"host"`
-		Entries []shownEntry `json:"entries"`
-	}
-	hosts := []host{}
+	doc := shownRun{u.group, u.title, []shownHost{}}
 	for _, p := range u.parts {
-		h := host{Host: p.host.Name}
+		h := shownHost{Host: p.host.Name}
 		for _, e := range p.entries {
 			h.Entries = append(h.Entries, wouldRollBack(p, e))
 		}
-		hosts = append(hosts, h)
+		doc.Hosts = append(doc.Hosts, h)
 	}
-	return map[string]any{"group": u.group, "title": u.title, "hosts": hosts}
+	return rollbackRunShownDocument.Print(con, doc)
 }

@@ -178,7 +178,7 @@ func concludeCompare(con *console.Console, doc compared, fail bool) (err error) 
 		doc.Counts[v] = doc.Count(v)
 	}
 	if con.JSON {
-		err = con.PrintJSON(doc)
+		err = document.Print(con, doc)
 	} else {
 		_, err = fmt.Fprint(con.Stdout, compareText(doc, con.Width()))
 	}

@@ -43,6 +43,8 @@ type Console struct {
 	Agents func(system string) []byte
 	NATS   NATSFlags
 	Bus    *link.Dialer // to NATS, when a host is reached by it
+	// Checked, where set, is told of each document that is printed.
+	Checked func(Described, []byte)
 }
 
 // EnvJournal is the journal of commands that name none with --journal.

@@ -2,7 +2,6 @@ package console
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -201,15 +200,6 @@ func HintFor(err error) string {
 		return "check hosts.NAME.reach in the fabric, and that the host answers"
 	}
 	return ""
-}
-
-// PrintJSON writes the JSON document of a command.
-func (con *Console) PrintJSON(v any) error {
-	b, err := json.MarshalIndent(v, "", "  ")
-	if err != nil {
-		return fmt.Errorf("encode JSON: %w", err)
-	}
-	return con.PrintDocument(append(b, '\n'))
 }
 
 // PrintDocument writes a JSON document as it is, but for characters that a

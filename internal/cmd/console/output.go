@@ -233,7 +233,11 @@ func (con *Console) PrintSource(what string, text []byte) error {
 		if err != nil {
 			return fmt.Errorf("convert %s: %w", what, err)
 		}
-		return con.PrintJSON(json.RawMessage(converted))
+		var indented bytes.Buffer
+		if err := json.Indent(&indented, converted, "", "  "); err != nil {
+			return fmt.Errorf("convert %s: %w", what, err)
+		}
+		return con.PrintDocument(append(indented.Bytes(), '\n'))
 	}
 	if _, err := con.Stdout.Write(text); err != nil {
 		return fmt.Errorf("print %s: %w", what, err)

@@ -144,7 +144,7 @@ func demo(ctx context.Context, con *console.Console, choice lab.Choice, out stri
 		return err
 	}
 	if con.JSON {
-		return con.PrintJSON(document{
+		return demoDocument.Print(con, document{
 			BackEnd: choice.BackEnd, Why: choice.Why, Kernel: r.Environment.Kernel, Directions: demoDirections(r, streams), Steps: tunecmd.StepsOf(r),
 			Record: recordFile, Report: reportFile,
 		})

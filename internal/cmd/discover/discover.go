@@ -94,7 +94,7 @@ func writeFabric(ctx context.Context, con *console.Console, text []byte, out con
 	}
 	switch {
 	case con.JSON:
-		return con.PrintJSON(map[string]any{"file": out.Path, "fabric": string(text)})
+		return document.Print(con, discovered{out.Path, string(text)})
 	case out.Path == "":
 		_, err := con.Stdout.Write(text)
 		return err

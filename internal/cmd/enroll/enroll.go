@@ -70,7 +70,7 @@ that no list of processes shows it.
 
 func enrolled(con *console.Console, id enroll.Identity) error {
 	if con.JSON {
-		return con.PrintJSON(map[string]any{"name": id.Name, "role": id.Role, "nats": id.URL, "directory": id.Dir})
+		return document.Print(con, enrolledHost{id.Name, id.Role, id.URL, id.Dir})
 	}
 	fmt.Fprintf(con.Stdout, "%s is enrolled as %s; the credentials are in %s\n", id.Name, id.Role, id.Dir)
 	switch {

@@ -95,7 +95,7 @@ func (o *opts) run(ctx context.Context, args []string) error {
 	}
 	findings := explain(r)
 	if o.con.JSON {
-		return o.con.PrintJSON(map[string]any{"findings": findings})
+		return recordAnswer.Print(o.con, explained{findings})
 	}
 	printFindings(o.con, r, findings, o.paste.all)
 	return nil

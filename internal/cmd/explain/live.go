@@ -105,7 +105,7 @@ func explainLive(ctx context.Context, con *console.Console, reach string, flags 
 	w.Host.Name = t.Name
 	report := diagnoselive.Judge(w)
 	if con.JSON {
-		return con.PrintJSON(liveDocumentOf(w.Host.Name, w.Span, w.Rest.Connections, w.Unseen, report))
+		return liveAnswer.Print(con, liveDocumentOf(w.Host.Name, w.Span, w.Rest.Connections, w.Unseen, report))
 	}
 	fmt.Fprint(con.Stdout, liveText(w, report, con.Width()))
 	return nil

@@ -69,7 +69,7 @@ func explainPasted(ctx context.Context, con *console.Console, all []piece.Text, 
 	}
 	c, answer := got.c, got.a
 	if con.JSON {
-		return con.PrintJSON(pastedJSON(c, answer))
+		return pasteAnswer.Print(con, pastedJSON(c, answer))
 	}
 	if f.markdown {
 		fmt.Fprint(con.Stdout, pasted.Markdown(answer))

@@ -211,7 +211,7 @@ func showProbed(con *console.Console, r record.Record, findings []record.Finding
 		doc.Findings = []record.Finding{}
 	}
 	if con.JSON {
-		return con.PrintJSON(doc)
+		return probeAnswer.Print(con, doc)
 	}
 	printFindings(con, r, doc.Findings, false)
 	return nil

@@ -119,7 +119,7 @@ func ofRuns(ctx context.Context, con *console.Console, s *store.Store, span stor
 		return console.StoreHint(err)
 	}
 	if con.JSON {
-		return con.PrintJSON(listedRuns{s.Place(), all, runs})
+		return runsDocument.Print(con, listedRuns{s.Place(), all, runs})
 	}
 	fmt.Fprintln(con.Stdout, compare.Clip(unit.Counted(all, "run")+" in "+s.Place(), con.Width()))
 	var rows [][]string
@@ -205,7 +205,7 @@ func ofPath(ctx context.Context, con *console.Console, s *store.Store, q store.Q
 		for _, l := range lines {
 			doc.Lines = append(doc.Lines, pathLine{l, l.Usual()})
 		}
-		return con.PrintJSON(doc)
+		return pathDocument.Print(con, doc)
 	}
 	if len(lines) == 0 {
 		fmt.Fprintln(con.Stdout, compare.Clip(fmt.Sprintf("nothing is kept of %s to %s", q.From, q.To), con.Width()))

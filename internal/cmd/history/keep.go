@@ -75,7 +75,7 @@ func historyAdd(ctx context.Context, con *console.Console, place string, files [
 	if err := leftOut(con, left); err != nil {
 		return err
 	}
-	return con.PrintJSON(map[string]any{"store": s.Place(), "added": out})
+	return addDocument.Print(con, addedRuns{s.Place(), out})
 }
 
 // leftOut is the error of runs of nats:all that could not be read, which are
@@ -127,7 +127,7 @@ func historyShow(ctx context.Context, con *console.Console, place, run string, o
 		return err
 	}
 	if con.JSON {
-		return con.PrintJSON(map[string]any{"run": run, "record": out.Path})
+		return showDocument.Print(con, writtenRun{run, out.Path})
 	}
 	if !con.Quiet {
 		fmt.Fprintln(con.Stderr, out.Path+" is written")
@@ -172,12 +172,7 @@ func historyForget(ctx context.Context, con *console.Console, place, before stri
 		return console.StoreHint(err)
 	}
 	if con.JSON {
-		return con.PrintJSON(struct {
-			Store  string    `json:"store"`
-			Before time.Time `json:"before"`
-			DryRun bool      `json:"dry_run"`
-			store.Forgotten
-		}{s.Place(), moment.UTC(), dry, gone})
+		return forgetDocument.Print(con, forgotten{s.Place(), moment.UTC(), dry, gone})
 	}
 	word := "forgotten"
 	if dry {

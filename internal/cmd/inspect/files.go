@@ -65,12 +65,12 @@ func inspectFiles(ctx context.Context, con *console.Console, files []string, fla
 	if len(hosts) > 1 {
 		doc.Findings = diagnosehost.Pairs(states, nil)
 		if con.JSON {
-			return con.PrintJSON(doc)
+			return pairDocument.Print(con, doc)
 		}
 		return printPairs(con, doc, flags.all)
 	}
 	if con.JSON {
-		return con.PrintJSON(doc.Hosts[0])
+		return hostDocument.Print(con, doc.Hosts[0])
 	}
 	if err := printInspected(con, doc.Hosts[0], flags.all); err != nil {
 		return fmt.Errorf("print host: %w", err)

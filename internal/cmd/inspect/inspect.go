@@ -103,7 +103,7 @@ over loopback.
 				doc.Host.Links = []netstate.Link{}
 			}
 			if con.JSON {
-				return con.PrintJSON(doc)
+				return hostDocument.Print(con, doc)
 			}
 			return printInspected(con, doc, flags.all)
 		},
@@ -225,7 +225,7 @@ func capture(ctx context.Context, con *console.Console, reach string, flags capt
 		doc.Missing = []string{}
 	}
 	if con.JSON {
-		return con.PrintJSON(doc)
+		return captureDocument.Print(con, doc)
 	}
 	printCaptured(con, doc)
 	return nil

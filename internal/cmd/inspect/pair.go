@@ -80,7 +80,7 @@ func inspectSeveral(ctx context.Context, con *console.Console, args []string, al
 		return err
 	}
 	if con.JSON {
-		return errors.Join(con.PrintJSON(doc), left.Err())
+		return errors.Join(pairDocument.Print(con, doc), left.Err())
 	}
 	return errors.Join(printPairs(con, doc, all), left.Err())
 }

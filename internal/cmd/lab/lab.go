@@ -49,13 +49,9 @@ func newList(con *console.Console) *cobra.Command {
 		Use: "list", Short: "the scenarios there are, and the labs that stand", Args: console.NoArgs,
 		Long: "Lists the lab's scenarios, and your labs that `linerate lab up` left standing.\n\n" + console.ExitHelp,
 		RunE: func(*cobra.Command, []string) error {
-			type row struct {
-				Name  string `json:"name"`
-				Title string `json:"title"`
-			}
-			rows := []row{}
+			rows := []listedScenario{}
 			for _, s := range lab.Scenarios() {
-				rows = append(rows, row{s.Name, s.Title})
+				rows = append(rows, listedScenario{s.Name, s.Title})
 			}
 			labs, err := lab.List()
 			if err != nil {
@@ -66,10 +62,10 @@ func newList(con *console.Console) *cobra.Command {
 				return err
 			}
 			for _, s := range files {
-				rows = append(rows, row{s.Name, s.Title})
+				rows = append(rows, listedScenario{s.Name, s.Title})
 			}
 			if con.JSON {
-				return con.PrintJSON(map[string]any{"scenarios": rows, "labs": standingRows(labs)})
+				return listDocument.Print(con, listedLabs{rows, standingRows(labs)})
 			}
 			for _, r := range rows {
 				fmt.Fprint(con.Stdout, console.Wrapped(fmt.Sprintf("%-16s ", r.Name), r.Title, con.Width()))
@@ -254,13 +250,13 @@ func labRun(ctx context.Context, con *console.Console, s lab.Scenario, choice la
 	}
 	if !con.JSON {
 		fmt.Fprint(con.Stdout, report.Text(r, con.Width()))
-	} else if err := con.PrintJSON(document(s, choice, r, c.Findings())); err != nil {
+	} else if err := pairRunDocument.Print(con, document(s, choice, r, c.Findings())); err != nil {
 		return err
 	}
 	return console.Failures(r)
 }
 
-func document(s lab.Scenario, choice lab.Choice, r record.Record, findings []record.Finding) map[string]any {
+func document(s lab.Scenario, choice lab.Choice, r record.Record, findings []record.Finding) pairDocument {
 	rows := []labRow{}
 	for _, t := range r.Trials {
 		rows = append(rows, labRow{
@@ -271,7 +267,7 @@ func document(s lab.Scenario, choice lab.Choice, r record.Record, findings []rec
 	if findings == nil {
 		findings = []record.Finding{}
 	}
-	return map[string]any{"scenario": s.Name, "back_end": choice.BackEnd, "kernel": r.Environment.Kernel, "scale": 1, "rows": rows, "findings": findings}
+	return pairDocument{s.Name, choice.BackEnd, r.Environment.Kernel, 1, rows, findings}
 }
 
 func newShow(con *console.Console) *cobra.Command {

@@ -198,7 +198,7 @@ func runAll(ctx context.Context, con *console.Console, place Place, how scenario
 	case !con.JSON:
 		fmt.Fprint(con.Stdout, scenario.Page(all))
 	case err == nil:
-		return con.PrintJSON(doc)
+		return runAllDocument.Print(con, doc)
 	}
 	return err
 }

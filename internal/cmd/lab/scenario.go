@@ -171,7 +171,7 @@ func runScenario(ctx context.Context, con *console.Console, s scenario.Scenario,
 	case !con.JSON:
 		fmt.Fprint(con.Stdout, scenario.Text(result.Rows)+scenario.LeftOutText(result.LeftOut))
 	case err == nil:
-		return con.PrintJSON(doc)
+		return runDocument.Print(con, doc)
 	}
 	return err
 }

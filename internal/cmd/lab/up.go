@@ -89,7 +89,7 @@ func labUp(ctx context.Context, con *console.Console, what labNetwork, choice la
 		}
 	}
 	if con.JSON {
-		return con.PrintJSON(standingRows([]lab.Standing{stands})[0])
+		return upDocument.Print(con, standingRows([]lab.Standing{stands})[0])
 	}
 	fmt.Fprintf(con.Stdout, "lab %s is up (%s, kernel %s)\n", name, stands.BackEnd, stands.Release)
 	for _, h := range standingHosts(stands) {
@@ -200,7 +200,7 @@ a reboot ended. With all: every lab of yours.
 				return err
 			}
 			if con.JSON {
-				return con.PrintJSON(map[string]any{"ended": ended})
+				return downDocument.Print(con, endedLabs{ended})
 			}
 			return nil
 		},

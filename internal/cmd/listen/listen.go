@@ -182,7 +182,7 @@ func listen(ctx context.Context, con *console.Console, cfg iperf3server.Config) 
 	}
 	doc.Ended = time.Now().UTC()
 	if con.JSON {
-		return con.PrintJSON(doc)
+		return document.Print(con, doc)
 	}
 	return nil
 }

@@ -271,7 +271,7 @@ func measureFabric(ctx context.Context, con *console.Console, f fabric.Fabric, m
 // show prints a record the way the caller asked for.
 func show(con *console.Console, r record.Record) error {
 	if con.JSON {
-		if err := con.PrintJSON(r); err != nil {
+		if err := recordDocument.Print(con, r); err != nil {
 			return err
 		}
 	} else {

@@ -161,7 +161,7 @@ func conclude(ctx context.Context, con *console.Console, r record.Record, run *R
 	case !con.JSON:
 		fmt.Fprint(con.Stdout, report.Text(r, con.Width()))
 	case file == "":
-		err = errors.Join(con.PrintJSON(r), err)
+		err = errors.Join(recordDocument.Print(con, r), err)
 	}
 	return err
 }

@@ -151,7 +151,7 @@ var errShown = errors.New("shown")
 func (f *sweepFlags) approve(ctx context.Context, con *console.Console, what string) func([]plan.Plan, []string) (bool, error) {
 	return func(plans []plan.Plan, notes []string) (bool, error) {
 		if f.dryRun && con.JSON {
-			if err := con.PrintJSON(map[string]any{"plans": plans}); err != nil {
+			if err := sweepDocument.Print(con, sweepPlans{plans}); err != nil {
 				return false, err
 			}
 			return false, errShown

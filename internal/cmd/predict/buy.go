@@ -131,7 +131,7 @@ func compareDesigns(con *console.Console, c *cobra.Command, args []string, flags
 		results = append(results, r)
 	}
 	if con.JSON {
-		return con.PrintJSON(documentOf(want, results))
+		return buyAnswer.Print(con, documentOf(want, results))
 	}
 	for i, r := range results {
 		if i > 0 {

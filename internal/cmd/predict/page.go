@@ -87,7 +87,7 @@ func (p *pageFlag) write(ctx context.Context, con *console.Console, s *foresight
 		return err
 	}
 	if con.JSON {
-		return con.PrintJSON(map[string]any{"report": p.out.Path, "fabric": s.name})
+		return pageDocument.Print(con, writtenPage{p.out.Path, s.name})
 	}
 	if !con.Quiet {
 		fmt.Fprintln(con.Stderr, p.out.Path+" is written")

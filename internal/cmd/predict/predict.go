@@ -157,7 +157,7 @@ paper. --validate judges the model by published tables, or by a file of yours.
 				return page.write(cmd.Context(), con, f, m, predictions)
 			}
 			if con.JSON {
-				return con.PrintJSON(f.document(predictions))
+				return predictDocument.Print(con, f.document(predictions))
 			}
 			if f.use != nil {
 				printWorkload(con, *f.use)
@@ -360,19 +360,11 @@ func (s *foresight) pair(paths []fabric.Path, m fabric.Measure) ([]predict.Predi
 }
 
 // document is the JSON document of the predictions.
-func (s *foresight) document(all []predict.Prediction) map[string]any {
-	doc := map[string]any{"predictions": all}
-	if len(s.differences) > 0 {
-		doc["differences"] = s.differences
-	}
-	if left := s.leftOut(); len(left) > 0 {
-		doc["left_out"] = left
-	}
-	if len(s.learned) > 0 {
-		doc["calibrations"] = s.calibrations()
-	}
+func (s *foresight) document(all []predict.Prediction) predicted {
+	doc := predicted{Predictions: all, Differences: s.differences, LeftOut: s.leftOut(), Calibrations: s.learned}
 	if s.use != nil {
-		doc["workload"] = s.workloadDocument(all)
+		use := s.workloadDocument(all)
+		doc.Workload = &use
 	}
 	return doc
 }

@@ -65,11 +65,7 @@ func predictTogether(con *console.Console, s *foresight, m fabric.Measure, asked
 		supposed = append(supposed, supposedTogether{w.String(), notes, rows})
 	}
 	if con.JSON {
-		doc := map[string]any{"predictions": all}
-		if len(supposed) > 0 {
-			doc["what_if"] = supposed
-		}
-		return con.PrintJSON(doc)
+		return togetherDocument.Print(con, predictedTogether{all, supposed})
 	}
 	printTables(con, all)
 	for _, c := range supposed {

@@ -54,7 +54,7 @@ func validateModel(ctx context.Context, con *console.Console, args []string, v v
 	profiles := benchmarks.JudgeProfiles(tables)
 	sums := benchmarks.Summaries(rows)
 	if con.JSON {
-		return con.PrintJSON(map[string]any{"rows": rows, "profiles": profiles, "summary": sums})
+		return validateDocument.Print(con, validated{rows, profiles, sums})
 	}
 	for i, t := range tables {
 		if i > 0 {

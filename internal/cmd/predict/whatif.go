@@ -121,8 +121,8 @@ func compareWhatIf(ctx context.Context, con *console.Console, s *foresight, m fa
 	}
 	if con.JSON {
 		doc := s.document(before)
-		doc["what_if"] = all
-		return con.PrintJSON(doc)
+		doc.WhatIf = all
+		return predictDocument.Print(con, doc)
 	}
 	printLearned(con, s)
 	for i, pair := range byPair(before) {

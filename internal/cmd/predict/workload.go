@@ -141,7 +141,7 @@ func printWorkloads(con *console.Console) error {
 		for _, p := range workload.Programs() {
 			all = append(all, rowOfProgram(p))
 		}
-		return con.PrintJSON(map[string]any{"workloads": all})
+		return workloadsDocument.Print(con, listedWorkloads{all})
 	}
 	for i, p := range workload.Programs() {
 		if i > 0 {

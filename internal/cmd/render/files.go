@@ -159,7 +159,7 @@ func writeFabric(ctx context.Context, con *console.Console, f opts, text []byte,
 	}
 	switch {
 	case con.JSON:
-		return con.PrintJSON(reply{[]render.File{{Path: f.out, Mode: 0o644, Text: string(text)}}, []render.Warning{}, unread, nil})
+		return document.Print(con, reply{[]render.File{{Path: f.out, Mode: 0o644, Text: string(text)}}, []render.Warning{}, unread, nil})
 	case f.out != "":
 		_, err := fmt.Fprintln(con.Stdout, f.out)
 		return err

@@ -191,7 +191,7 @@ func renderFile(ctx context.Context, con *console.Console, file fabric.Fabric, f
 		}
 	}
 	if con.JSON {
-		return con.PrintJSON(reply{console.OrEmpty(out.Files), console.OrEmpty(out.Warnings), unread, left})
+		return document.Print(con, reply{console.OrEmpty(out.Files), console.OrEmpty(out.Warnings), unread, left})
 	}
 	PrintWarnings(con, out.Warnings)
 	for _, l := range left {

@@ -105,7 +105,7 @@ func writePlots(ctx context.Context, con *console.Console, files []string, dir s
 		}
 	}
 	if con.JSON {
-		return con.PrintJSON(map[string]any{"plots": written, "records": files})
+		return plotsDocument.Print(con, writtenPlots{written, files})
 	}
 	if !con.Quiet {
 		fmt.Fprintf(con.Stderr, "%s in %s\n", unit.Counted(len(written), "plot"), dir)
@@ -149,7 +149,7 @@ func writeReport(ctx context.Context, con *console.Console, files []string, out 
 		return err
 	}
 	if con.JSON {
-		return con.PrintJSON(map[string]any{"report": out.Path, "records": files})
+		return reportDocument.Print(con, writtenReport{out.Path, files})
 	}
 	if !con.Quiet {
 		fmt.Fprintln(con.Stderr, out.Path+" is written")

@@ -128,7 +128,7 @@ func journalOf(cmd *cobra.Command, dir string) error {
 func commands(con *console.Console) []*cobra.Command {
 	return []*cobra.Command{
 		demo.New(con), discover.New(con), inspect.New(con), predict.New(con), steer.New(con), measure.New(con), explain.New(con),
-		tune.New(con), change.NewPlan(con), change.NewApply(con), change.NewConfirm(con), change.NewRollback(con), change.NewJournal(con), lab.New(con), render.New(con), compare.New(con), report.New(con), history.New(con), listen.New(con), agent.New(con), enroll.New(con), serve.New(con), schema.New(con), version.New(con), change.NewGuard(con), change.NewRecover(con),
+		tune.New(con), change.NewPlan(con), change.NewApply(con), change.NewConfirm(con), change.NewRollback(con), change.NewJournal(con), lab.New(con), render.New(con), compare.New(con), report.New(con), history.New(con), listen.New(con), agent.New(con), enroll.New(con), serve.New(con), schema.New(con, Documents()), version.New(con), change.NewGuard(con), change.NewRecover(con),
 	}
 }
 

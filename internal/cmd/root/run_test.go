@@ -24,7 +24,7 @@ type outcome struct {
 func run(t *testing.T, stdin string, args ...string) outcome {
 	t.Helper()
 	var out, errs bytes.Buffer
-	con := &console.Console{Version: "test", Stdin: strings.NewReader(stdin), Stdout: &out, Stderr: &errs, Getenv: os.Getenv}
+	con := &console.Console{Version: "test", Stdin: strings.NewReader(stdin), Stdout: &out, Stderr: &errs, Getenv: os.Getenv, Checked: fitsSchema(t)}
 	status := Run(con, args)
 	return outcome{status, out.String(), errs.String()}
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/internal/cmd/console"
 	"github.com/linerate/linerate/internal/lab/scenario"
-	"github.com/linerate/linerate/record"
 )
 
 func TestVersion(t *testing.T) {
@@ -50,18 +49,21 @@ func TestVersionWithoutALabKernel(t *testing.T) {
 }
 
 func TestSchema(t *testing.T) {
-	recordSchema, err := record.JSONSchema()
-	if err != nil {
-		t.Fatal(err)
-	}
+	recordSchema := schemaOf(t, "record")
 	for args, want := range map[string][]byte{"schema": fabric.Schema(), "schema fabric": fabric.Schema(), "schema record": recordSchema, "schema record --json": recordSchema, "schema scenario": scenario.Schema()} {
 		o := run(t, "", strings.Fields(args)...)
 		if o.status != console.ExitDone || o.stdout != string(want) || !json.Valid([]byte(o.stdout)) {
 			t.Errorf("%s: exit %d, %d bytes, want %d", args, o.status, len(o.stdout), len(want))
 		}
 	}
-	refused(t, "", console.ExitUsage, "schema: unknown schema plan", "fabric, record and scenario", "schema", "plan")
-	refused(t, "", console.ExitUsage, "schema: want one of fabric, record and scenario", "", "schema", "fabric", "record")
+	refused(t, "", console.ExitUsage, "schema: unknown schema plans", "plan", "schema", "plans")
+	refused(t, "", console.ExitUsage, "schema: unknown schema nothing", "`linerate schema list` has them", "schema", "nothing")
+	refused(t, "", console.ExitUsage, "schema: want one NAME", "schema list", "schema", "fabric", "record")
+	if o := run(t, "", "schema", "list"); o.status != console.ExitDone || !strings.Contains(o.stdout, "explain-paste") {
+		t.Errorf("schema list: exit %d:\n%s", o.status, o.stdout)
+	} else {
+		fits(t, o.stdout)
+	}
 }
 
 // Every command's help says what its exit status means and shows how to use

@@ -49,7 +49,7 @@ said nothing for three minutes is shown as gone.
 				all = append(all, hostState{name, states[name]})
 			}
 			if con.JSON {
-				return con.PrintJSON(map[string]any{"hosts": all})
+				return hostsDocument.Print(con, fleetHosts{all})
 			}
 			for _, h := range all {
 				since := "up"

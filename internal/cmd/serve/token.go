@@ -156,7 +156,7 @@ listens on every address has to be named.
 				return err
 			}
 			if con.JSON {
-				return con.PrintJSON(map[string]any{"token": token.String(), "name": g.Name, "role": g.Role, "ttl_s": g.Within.Seconds(), "nats": token.URL})
+				return tokenDocument.Print(con, issuedToken{token.String(), g.Name, g.Role, g.Within.Seconds(), token.URL})
 			}
 			fmt.Fprintln(con.Stdout, token)
 			if note := OnlyHere(url); note != "" && !con.Quiet {
@@ -224,7 +224,7 @@ it when they are started again. A user's logins to the web page go with it.
 
 func revoked(con *console.Console, name string) error {
 	if con.JSON {
-		return con.PrintJSON(map[string]any{"name": name, "revoked": true})
+		return revokeDocument.Print(con, revokedName{name, true})
 	}
 	fmt.Fprintf(con.Stdout, "%s is revoked\n", name)
 	return nil
@@ -246,7 +246,7 @@ func newIdentities(con *console.Console, serve *opts) *cobra.Command {
 				if all == nil {
 					all = []authority.Identity{}
 				}
-				return con.PrintJSON(map[string]any{"identities": all})
+				return identitiesDocument.Print(con, listedIdentities{all})
 			}
 			for _, id := range all {
 				state := "until it is revoked"
@@ -289,7 +289,7 @@ and keep it as private as this one.
 				return err
 			}
 			if con.JSON {
-				return con.PrintJSON(map[string]any{"directory": out, "addresses": names})
+				return memberDocument.Print(con, writtenMember{out, names})
 			}
 			fmt.Fprintf(con.Stdout, "%s is written; there: linerate serve --state DIRECTORY --listen ... --cluster ... --route ...\n", out)
 			return nil

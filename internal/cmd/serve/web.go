@@ -197,7 +197,7 @@ often as it is used until it expires; ` + "`serve revoke --user`" + ` takes it a
 				return err
 			}
 			if con.JSON {
-				return con.PrintJSON(map[string]any{"user": user, "role": role, "token": token})
+				return loginDocument.Print(con, issuedLogin{user, role, token})
 			}
 			fmt.Fprintln(con.Stdout, token)
 			return nil

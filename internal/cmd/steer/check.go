@@ -47,7 +47,7 @@ func checkConnections(ctx context.Context, con *console.Console, reach string, f
 	}
 	doc := countConnections(reply.Sockets, frame.Dport, addrs)
 	if con.JSON {
-		return con.PrintJSON(doc)
+		return checkDocument.Print(con, doc)
 	}
 	w := tabwriter.NewWriter(con.Stdout, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(w, "SERVER\tPORT\tCONNECTIONS")

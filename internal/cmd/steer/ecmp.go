@@ -81,7 +81,7 @@ func (e *ecmpFlags) show(ctx context.Context, con *console.Console, bundle *bund
 		sayNote(con, unownedSource)
 	}
 	if con.JSON {
-		return con.PrintJSON(shown)
+		return showDocument.Print(con, shown)
 	}
 	return printFlows(con, ecmpText(m), m.Links(), shown)
 }

@@ -127,7 +127,7 @@ func steerLearn(ctx context.Context, con *console.Console, p *progress.Progress,
 	case survey != nil:
 		return survey
 	case con.JSON:
-		return con.PrintJSON(shown)
+		return learnDocument.Print(con, shown)
 	}
 	printLearned(con, shown)
 	return nil

@@ -119,7 +119,7 @@ func showLearned(ctx context.Context, con *console.Console, path string, frames 
 	shown := steer.ShowOn(rule, "learned", frames)
 	shown.Names = rule.Links()
 	if con.JSON {
-		return con.PrintJSON(shown)
+		return showDocument.Print(con, shown)
 	}
 	header := fmt.Sprintf("the switch to %s, as learned from %d connections and checked by %d (%s)", rule.To, rule.Observed, rule.Checked, cmp.Or(rule.Date, "no date"))
 	return printFlows(con, header, rule.Links(), shown)

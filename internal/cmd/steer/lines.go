@@ -229,7 +229,7 @@ func printAddresses(con *console.Console, req steer.AddressRequest, p steer.Addr
 			}
 			doc.Commands[s.host][s.kind] = s.lines
 		}
-		return con.PrintJSON(doc)
+		return addressesDocument.Print(con, doc)
 	}
 	fmt.Fprint(con.Stdout, console.Wrapped("", fmt.Sprintf("%d lanes: %s", len(p.Lanes), aggregationText(req.Near)), con.Width()))
 	w := tabwriter.NewWriter(con.Stdout, 0, 8, 2, ' ', 0)

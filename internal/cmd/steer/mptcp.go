@@ -254,7 +254,7 @@ func printSubflows(con *console.Console, req subflow.SubflowRequest, p subflow.S
 		for _, n := range notes {
 			sayNote(con, n)
 		}
-		return con.PrintJSON(snippet.ShownSubflows{ShownSubflows: p.Shown(), Commands: commands})
+		return mptcpDocument.Print(con, snippet.ShownSubflows{ShownSubflows: p.Shown(), Commands: commands})
 	}
 	fmt.Fprint(con.Stdout, console.Wrapped("", fmt.Sprintf("%d subflows of one connection: %s", len(p.Flows), aggregationText(req.Near)), con.Width()))
 	if err := printSubflowTable(con, req, p); err != nil {

@@ -77,7 +77,7 @@ func printPicked(con *console.Console, req steer.PickRequest, p steer.Picked, ho
 		for _, n := range notes {
 			sayNote(con, n)
 		}
-		return con.PrintJSON(snippet.ShownPick{ShownPick: p.Shown(), Snippet: how})
+		return pickDocument.Print(con, snippet.ShownPick{ShownPick: p.Shown(), Snippet: how})
 	}
 	sides := pickedSides(req, p)
 	fmt.Fprint(con.Stdout, console.Wrapped("", fmt.Sprintf("%d streams, %s", len(p.Streams), aggregationText(req.Near)), con.Width()))

@@ -304,7 +304,7 @@ type shownProbe struct {
 
 func printProbe(con *console.Console, r hashsurvey.Report) error {
 	if con.JSON {
-		return con.PrintJSON(shownProbe{r, r.Letter()})
+		return probeDocument.Print(con, shownProbe{r, r.Letter()})
 	}
 	fmt.Fprint(con.Stdout, console.Wrapped("", fmt.Sprintf("%d streams from %s to %s, after looking at %d connections (%.1f expected, limit %d), %v sent",
 		len(r.Streams), r.A, r.B, r.Probes, r.Expected, r.Limit, r.Sent), con.Width()))

@@ -135,7 +135,7 @@ func showRoutes(ctx context.Context, con *console.Console, reach string, flows *
 	}
 	shown := r.shown(frames)
 	if con.JSON {
-		return con.PrintJSON(shown)
+		return showDocument.Print(con, shown)
 	}
 	t, err := con.Target(reach)
 	if err != nil {

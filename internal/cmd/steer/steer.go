@@ -103,7 +103,7 @@ reason.
 			shown := steer.Show(b, frames)
 			if con.JSON {
 				sayNote(con, note)
-				return con.PrintJSON(shown)
+				return showDocument.Print(con, shown)
 			}
 			if err := printShown(con, b, shown); err != nil {
 				return err

@@ -68,7 +68,7 @@ func (a *askFlags) questions(con *console.Console, frames []flow.Frame) error {
 		}
 	}
 	if con.JSON {
-		return con.PrintJSON(map[string]any{"system": a.system, "questions": all})
+		return askDocument.Print(con, askings{a.system, all})
 	}
 	for _, line := range lines {
 		fmt.Fprintln(con.Stdout, line)
@@ -109,7 +109,7 @@ func (a *askFlags) show(ctx context.Context, con *console.Console) error {
 	shown := steer.ShowOn(&on, "switch-answer", frames)
 	shown.Names = on.members
 	if con.JSON {
-		return con.PrintJSON(shown)
+		return showDocument.Print(con, shown)
 	}
 	return printFlows(con, fmt.Sprintf("as the switch itself says, over the %d members that it named", len(on.members)), on.members, shown)
 }

@@ -55,7 +55,7 @@ func showSwitches(ctx context.Context, con *console.Console, path string, frames
 		ways = append(ways, way)
 	}
 	if con.JSON {
-		return con.PrintJSON(map[string]any{"flows": ways})
+		return waysDocument.Print(con, shownWays{ways})
 	}
 	return printWays(con, ways)
 }

@@ -193,7 +193,7 @@ func (s *systemFlags) show(con *console.Console, bundle *bundleFlags, read *ovs.
 	}
 	shown := steer.ShowOn(on, aggregationPolicy(on), frames)
 	if con.JSON {
-		return con.PrintJSON(shown)
+		return showDocument.Print(con, shown)
 	}
 	if err := printFlows(con, aggregationText(on), on.Links(), shown); err != nil {
 		return err

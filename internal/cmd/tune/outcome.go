@@ -138,7 +138,7 @@ func (o tuneOutcome) kept() (n int) {
 
 func (t *tuneRun) say(out tuneOutcome) error {
 	if t.con.JSON {
-		return t.con.PrintJSON(out.doc)
+		return tuneDocument.Print(t.con, out.doc)
 	}
 	printTuned(t.con, out)
 	return nil

@@ -132,7 +132,7 @@ func (t *tuneRun) dryRun(c *campaign.Campaign) error {
 		return err
 	}
 	if t.con.JSON {
-		return t.con.PrintJSON(map[string]any{"from": traffic.From, "to": traffic.To, "expected_bps": now.Rate, "ceiling_bps": now.Ceiling, "proposals": steps})
+		return dryRunDocument.Print(t.con, foreseen{traffic.From, traffic.To, now.Rate, now.Ceiling, steps})
 	}
 	t.showDryRun(now, steps)
 	return nil

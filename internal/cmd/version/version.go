@@ -16,8 +16,8 @@ import (
 	"github.com/linerate/linerate/internal/traffic/engine"
 )
 
-// document is what `version --json` prints.
-type document struct {
+// versions is what `version --json` prints.
+type versions struct {
 	Linerate string       `json:"linerate"`
 	Go       string       `json:"go"`
 	OS       string       `json:"os"`
@@ -50,7 +50,7 @@ lab and the demo can run here and why.
 				return err
 			}
 			if con.JSON {
-				return con.PrintJSON(doc)
+				return document.Print(con, doc)
 			}
 			printVersion(con, doc)
 			return nil
@@ -58,13 +58,13 @@ lab and the demo can run here and why.
 	}
 }
 
-func version(ctx context.Context, con *console.Console) (document, error) {
+func version(ctx context.Context, con *console.Console) (versions, error) {
 	h, err := con.Dial(ctx, console.Target{Name: console.ThisHost(), Reach: "local:"})
 	if err != nil {
-		return document{}, err
+		return versions{}, err
 	}
 	defer h.Close()
-	return document{
+	return versions{
 		Linerate: con.Version, Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH,
 		Engine: engine.Kind, Kernel: h.Hello.Kernel, Protocol: agentapi.Version, Lab: labBackEnds(),
 	}, nil
@@ -95,7 +95,7 @@ func emulated() labBackEnd {
 	return b
 }
 
-func printVersion(con *console.Console, doc document) {
+func printVersion(con *console.Console, doc versions) {
 	fmt.Fprintf(con.Stdout, "linerate %s (%s, %s/%s)\n", doc.Linerate, doc.Go, doc.OS, doc.Arch)
 	kernel := doc.Kernel
 	if kernel == "" {

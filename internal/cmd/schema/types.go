@@ -1,4 +1,4 @@
-package record
+package schema
 
 import (
 	"encoding"
@@ -11,7 +11,12 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/internal/advise/hashsurvey"
+	"github.com/linerate/linerate/internal/advise/snippet"
+	"github.com/linerate/linerate/internal/cmd/console"
 	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/steer"
 	"github.com/linerate/linerate/unit"
 )
 
@@ -23,10 +28,16 @@ var schemaOf = map[reflect.Type]map[string]any{
 	reflect.TypeFor[time.Time]():           {"type": "string", "format": "date-time"},
 	reflect.TypeFor[netip.Addr]():          {"type": "string"},
 	reflect.TypeFor[netip.Prefix]():        {"type": "string"},
+	reflect.TypeFor[netip.AddrPort]():      {"type": "string"},
+	reflect.TypeFor[flow.Proto]():          {"type": "string"},
+	reflect.TypeFor[steer.Side]():          {"type": "string"},
+	reflect.TypeFor[hashsurvey.Side]():     {"type": "string"},
+	reflect.TypeFor[snippet.Program]():     {"type": "string"},
+	reflect.TypeFor[snippet.NFSVersion]():  {"type": "string"},
 	reflect.TypeFor[flow.MAC]():            {"type": "string", "pattern": "^([0-9a-f]{2}(:[0-9a-f]{2}){5})?$"},
-	reflect.TypeFor[flow.Direction]():      words(flow.Directions()),
-	reflect.TypeFor[Cause]():               words(Causes()),
-	reflect.TypeFor[Phase]():               words([]Phase{PhaseBefore, PhaseStep, PhaseAfter}),
+	reflect.TypeFor[flow.Direction]():      words(append([]flow.Direction{""}, flow.Directions()...)),
+	reflect.TypeFor[record.Cause]():        words(record.Causes()),
+	reflect.TypeFor[record.Phase]():        words([]record.Phase{record.PhaseBefore, record.PhaseStep, record.PhaseAfter}),
 	reflect.TypeFor[netstate.Scope]():      words([]netstate.Scope{netstate.ScopeNamespace, netstate.ScopeGlobal}),
 	reflect.TypeFor[netstate.Framing]():    words([]netstate.Framing{netstate.FramingL2}),
 	reflect.TypeFor[netstate.BondMode]():   kernelWords(netstate.BondModes()),
@@ -62,24 +73,27 @@ func kernelWords[T fmt.Stringer](all []T) map[string]any {
 	}}
 }
 
-// JSONSchema returns the record's JSON schema (draft 2020-12), made from the
-// Go types that Record is written and read with. Keys that it does not name
-// are allowed: a newer program may add some to the same version.
-func JSONSchema() ([]byte, error) {
+// Of returns the JSON schema (draft 2020-12) of a document, made from the Go
+// type that it is written with. Keys that it does not name are allowed: a newer
+// program may add some.
+func Of(d console.Described) ([]byte, error) {
+	name, about, typ := d.Described()
 	w := schemaWriter{defs: map[string]any{}}
-	if _, err := w.typ(reflect.TypeFor[Record]()); err != nil {
-		return nil, fmt.Errorf("describe record: %w", err)
+	if _, err := w.typ(typ); err != nil {
+		return nil, fmt.Errorf("describe %s: %w", name, err)
 	}
-	name := defName(reflect.TypeFor[Record]())
-	root, _ := w.defs[name].(map[string]any)
-	delete(w.defs, name)
+	id, title := "linerate:"+name, about
+	of := defName(typ)
+	root, _ := w.defs[of].(map[string]any)
+	delete(w.defs, of)
 	root["$schema"] = "https://json-schema.org/draft/2020-12/schema"
-	root["$id"] = "urn:" + strings.NewReplacer("/", ":").Replace(Schema)
-	root["title"] = Schema
-	root["$defs"] = w.defs
-	if properties, ok := root["properties"].(map[string]any); ok {
-		properties["schema"] = map[string]any{"const": Schema}
+	if typ == reflect.TypeFor[record.Record]() {
+		id, title = strings.ReplaceAll(record.Schema, "/", ":"), record.Schema
+		if properties, ok := root["properties"].(map[string]any); ok {
+			properties["schema"] = map[string]any{"const": record.Schema}
+		}
 	}
+	root["$id"], root["title"], root["$defs"] = "urn:"+id, title, w.defs
 	text, err := json.MarshalIndent(root, "", "  ")
 	if err != nil {
 		return nil, fmt.Errorf("encode schema: %w", err)
@@ -97,6 +111,9 @@ func (w schemaWriter) typ(t reflect.Type) (map[string]any, error) {
 	if s, ok := schemaOf[t]; ok {
 		return s, nil
 	}
+	if t.Kind() == reflect.Pointer {
+		return w.typ(t.Elem())
+	}
 	if t.Implements(reflect.TypeFor[json.Marshaler]()) || t.Implements(reflect.TypeFor[encoding.TextMarshaler]()) {
 		return nil, fmt.Errorf("type %s encodes itself and the table does not say as what", t)
 	}
@@ -111,9 +128,15 @@ func (w schemaWriter) typ(t reflect.Type) (map[string]any, error) {
 		return map[string]any{"type": "integer"}, nil
 	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
 		return map[string]any{"type": "integer", "minimum": 0}, nil
-	case reflect.Pointer:
-		return w.typ(t.Elem())
+	case reflect.Interface:
+		return map[string]any{}, nil // anything
+	case reflect.Array:
+		items, err := w.typ(t.Elem())
+		return map[string]any{"type": "array", "items": items, "minItems": t.Len(), "maxItems": t.Len()}, err
 	case reflect.Slice:
+		if t.Elem().Kind() == reflect.Uint8 {
+			return map[string]any{"type": []string{"string", "null"}, "contentEncoding": "base64"}, nil
+		}
 		items, err := w.typ(t.Elem())
 		return map[string]any{"type": []string{"array", "null"}, "items": items}, err
 	case reflect.Map:
@@ -140,7 +163,10 @@ func (w schemaWriter) define(t reflect.Type) (map[string]any, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", f.name, err)
 		}
-		properties[f.name] = withUnit(f.name, s)
+		if s = withUnit(f.name, s); f.typ.Kind() == reflect.Pointer && !f.optional {
+			s = map[string]any{"anyOf": []any{s, map[string]any{"type": "null"}}}
+		}
+		properties[f.name] = s
 		if !f.optional {
 			required = append(required, f.name)
 		}

@@ -1,0 +1,13 @@
+package compare
+
+import "github.com/linerate/linerate/internal/cmd/console"
+
+// What is printed with --json.
+var (
+	document = console.Document[compared]{Name: "compare", About: "`compare`"}
+)
+
+// Documents are what the commands of this package print with --json.
+func Documents() []console.Described {
+	return []console.Described{document}
+}
