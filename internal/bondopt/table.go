@@ -137,7 +137,7 @@ func portRows() []Option {
 			In: in{Keyfile: {Since: "1.44"}, Ifcfg: {Name: "BOND_PORT_PRIO", Since: "1.44"}, Nmstate: {Name: "priority"}, Teamd: {}}},
 		{Name: QueueID, Key: QueueID, Attr: 5, Size: 2, Max: 65535, Default: "0", Source: "BOND_OPT_QUEUE_ID",
 			Doc: "the transmit queue of its bond whose frames a bond's port gets, from 1; 0 none", port: func(p *netstate.BondPort) any { return &p.QueueID },
-			In: in{Keyfile: {Name: "queue-id", Since: "1.34"}, Nmstate: {Name: "queue-id"}, Teamd: {}}},
+			In: in{Keyfile: {Name: "queue-id", Since: "1.34"}, Ifcfg: {Name: "BOND_PORT_QUEUE_ID", Since: "1.34"}, Nmstate: {Name: "queue-id"}, Teamd: {}}},
 		{Name: "actor_port_prio", Key: "actor_port_prio", Attr: 10, Size: 2, Max: 65535, Default: "255", Modes: []netstate.BondMode{netstate.LACP}, Since: "6.18", Stable: []string{"6.1.176", "6.12.95"}, Source: "BOND_OPT_ACTOR_PORT_PRIO",
 			Doc: "priority of a bond's port in 802.3ad, by which ad_select actor_port_prio chooses", port: func(p *netstate.BondPort) any { return &p.ActorPriority }},
 	}

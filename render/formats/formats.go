@@ -179,7 +179,7 @@ func checkText(in render.Input, out render.Output) error {
 
 // Read returns what a format's files, text by the user's paths, say of a host,
 // wherever they lie. The error is render.ErrFormat for a format that is not read back, render.ErrEmpty where
-// the files say nothing of a network.
+// the files say nothing of a network; what is unread of them is returned with it.
 func Read(name render.Format, files map[string]string) (render.Found, error) {
 	f, _ := find(name)
 	if f.read == nil {
@@ -192,7 +192,7 @@ func Read(name render.Format, files map[string]string) (render.Found, error) {
 		err = p.unplaceProblems(problems)
 	}
 	if err != nil {
-		return render.Found{}, fmt.Errorf("read %s: %w", name, err)
+		err = fmt.Errorf("read %s: %w", name, err)
 	}
 	p.unplace(&found)
 	if where := found.Where; where != nil {
@@ -205,5 +205,5 @@ func Read(name render.Format, files map[string]string) (render.Found, error) {
 		a, b := found.Unread[i], found.Unread[j]
 		return a.Path < b.Path || a.Path == b.Path && a.Line < b.Line
 	})
-	return found, nil
+	return found, err
 }

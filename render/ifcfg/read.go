@@ -34,22 +34,13 @@ func Read(files map[string]string) (render.Found, error) {
 	f.ReadTables(files)
 	masters(f, files)
 	teams := newTeams(f)
+	own, warnings := devices(f, files)
 	names := map[string]string{} // interface by file suffix
-	for _, file := range slices.Sorted(maps.Keys(files)) {
-		suffix, ok := strings.CutPrefix(path.Base(file), "ifcfg-")
-		if !ok || !ours(file) || isBackup(suffix) || suffix == "lo" || strings.Contains(suffix, ":") {
-			continue
-		}
-		r := newReader(f, file, files[file])
-		r.id = r.name(suffix)
-		if !readback.LinkName(r.id) {
-			f.Miss(file, 1, "DEVICE", r.id, "is no interface's name")
-			continue
-		}
-		names[suffix] = r.id
+	for _, r := range own {
+		names[suffixOf(r.file)] = r.id
 		teams.read(r)
 		r.read()
-		f.Mark(file, files[file], 1, strings.Count(files[file], "\n")+1)
+		f.Mark(r.file, files[r.file], 1, strings.Count(files[r.file], "\n")+1)
 	}
 	teams.move(files)
 	for _, file := range slices.Sorted(maps.Keys(files)) {
@@ -65,7 +56,9 @@ func Read(files map[string]string) (render.Found, error) {
 			r.id = names[base]
 			r.alias(number)
 		case kind == "ifroute" && id != "":
-			(&reader{Host: f, file: file, id: id}).suseRoutes(files[file])
+			suseRoutes(f, own, file, id, files[file])
+		case kind == "ifrule" && id != "":
+			(&reader{Host: f, file: file, id: id}).suseRules(files[file])
 		case kind != "route" && kind != "route6" && kind != "rule" && kind != "rule6":
 		case id == "":
 			f.Miss(file, 1, kind, suffix, "there is no ifcfg-"+suffix)
@@ -74,8 +67,10 @@ func Read(files map[string]string) (render.Found, error) {
 		}
 		f.Mark(file, files[file], 1, strings.Count(files[file], "\n")+1)
 	}
+	hostwide(f, own, files)
+	f.Parents(nil)
 	found, err := f.Found()
-	found.Warnings = teams.warnings
+	found.Warnings = append(warnings, teams.warnings...)
 	return found, err
 }
 
@@ -131,14 +126,6 @@ func (r *reader) truth(key string) bool {
 	return strings.EqualFold(r.get(key), "yes") || strings.EqualFold(r.get(key), "true") || r.get(key) == "1"
 }
 
-// name is the interface's: what DEVICE says, or the file's name.
-func (r *reader) name(suffix string) string {
-	if d := r.get("DEVICE"); d != "" {
-		return d
-	}
-	return suffix
-}
-
 // wrong notes a value that is not understood.
 func (r *reader) wrong(key, why string) {
 	r.Miss(r.file, max(r.values[key].Line, 1), key, r.values[key].Value, why)
@@ -163,7 +150,9 @@ func (r *reader) read() {
 	if mac := strings.ToLower(r.get("HWADDR")); mac != "" {
 		if m, err := flow.ParseMAC(mac); err == nil && !m.IsZero() {
 			node.Put(node.Within(d, "match"), "macaddress", node.Quoted(m.String()))
-			node.Put(d, "set-name", node.Plain(r.id))
+			if r.get("DEVICE") != "" {
+				node.Put(d, "set-name", node.Plain(r.id))
+			}
 		} else {
 			r.wrong("HWADDR", "is no address")
 		}
@@ -269,20 +258,26 @@ func (r *reader) bonding(key string) {
 	}
 }
 
-// ethtool reads the calls of ETHTOOL_OPTS.
+// ethtool reads the calls of ETHTOOL_OPTS, and of SUSE's ETHTOOL_OPTIONS with whatever
+// ending.
 func (r *reader) ethtool() {
-	for _, call := range strings.Split(r.get("ETHTOOL_OPTS"), ";") {
-		words := strings.Fields(call)
-		if len(words) == 0 {
+	for _, key := range slices.Sorted(maps.Keys(r.values)) {
+		if key != "ETHTOOL_OPTS" && !strings.HasPrefix(key, "ETHTOOL_OPTIONS") {
 			continue
 		}
-		letter := words[0]
-		words = words[1:]
-		if len(words) > 0 && (words[0] == r.id || words[0] == "${DEVICE}" || words[0] == "$DEVICE") {
+		for _, call := range strings.Split(r.get(key), ";") {
+			words := strings.Fields(call)
+			if len(words) == 0 {
+				continue
+			}
+			letter := words[0]
 			words = words[1:]
-		}
-		if !r.Ethtool(r.id, letter, words) {
-			r.wrong("ETHTOOL_OPTS", strings.TrimSpace(call)+" is not read")
+			if len(words) > 0 && slices.Contains([]string{r.id, "${DEVICE}", "$DEVICE", "iface"}, words[0]) {
+				words = words[1:]
+			}
+			if !r.Ethtool(r.id, letter, words) {
+				r.wrong(key, strings.TrimSpace(call)+" is not read")
+			}
 		}
 	}
 }
@@ -291,10 +286,10 @@ func (r *reader) ethtool() {
 func (r *reader) rest(*yamldoc.Node) {
 	for _, key := range slices.Sorted(maps.Keys(r.values)) {
 		switch key {
-		case "NAME", "UUID", "TYPE", "NM_CONTROLLED", "NETWORK", "BROADCAST", "ONPARENT", "USERCTL", "AUTOCONNECT_PRIORITY", "PROXY_METHOD", "BROWSER_ONLY":
+		case "NAME", "UUID", "TYPE", "NM_CONTROLLED", "NETWORK", "BROADCAST", "ONPARENT", "USERCTL", "USERCONTROL", "FIREWALL", "AUTOCONNECT_PRIORITY", "PROXY_METHOD", "BROWSER_ONLY":
 			continue
 		}
-		if !r.used[key] {
+		if !r.used[key] && r.values[key].Value != "" {
 			r.wrong(key, "a fabric cannot represent it")
 		}
 	}

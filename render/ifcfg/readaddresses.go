@@ -123,35 +123,6 @@ func (r *reader) suffixed() {
 	}
 }
 
-// suseRoutes reads a file ifroute-NAME: destination, gateway, mask and interface, of
-// which - says nothing, and options in ip-route(8)'s words (routes(5) of wicked).
-func (r *reader) suseRoutes(text string) {
-	for i, line := range strings.Split(text, "\n") {
-		line, _, _ = strings.Cut(line, "#")
-		fields := strings.Fields(line)
-		if len(fields) == 0 {
-			continue
-		}
-		for len(fields) < 4 {
-			fields = append(fields, "-")
-		}
-		to := fields[0]
-		if bits, ok := readback.DottedLength(fields[2]); ok && !strings.Contains(to, "/") {
-			to += "/" + strconv.Itoa(bits)
-		}
-		words := []string{to}
-		if fields[1] != "-" {
-			words = append(words, "via", fields[1])
-		}
-		if fields[3] != "-" {
-			words = append(words, "dev", fields[3])
-		}
-		if why := r.route(append(words, fields[4:]...), !strings.Contains(to+fields[1], ":")); why != "" {
-			r.Miss(r.file, i+1, "ifroute", strings.TrimSpace(line), why)
-		}
-	}
-}
-
 // classful is the length that ipcalc(1) gives an address without one.
 func classful(a netip.Addr) int {
 	switch b := a.As4()[0]; {

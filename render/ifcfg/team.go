@@ -15,13 +15,15 @@ import (
 // teams are those of a host's files: teamd's configuration stands in the team's own
 // file, its ports name the team, each in theirs.
 type teams struct {
-	host     *readback.Host
-	of       map[string]*teamd.Team
+	host *readback.Host
+	of   map[string]*teamd.Team
+	// named are the lines that name a port's team, by file.
+	named    map[string]int
 	warnings []render.Warning
 }
 
 func newTeams(host *readback.Host) *teams {
-	return &teams{host: host, of: map[string]*teamd.Team{}}
+	return &teams{host: host, of: map[string]*teamd.Team{}, named: map[string]int{}}
 }
 
 func (t *teams) team(name string) *teamd.Team {
@@ -51,6 +53,7 @@ func (t *teams) read(r *reader) {
 	}
 	team := t.team(master)
 	team.Ports = append(team.Ports, port)
+	t.named[r.file] = r.values["TEAM_MASTER"].Line
 }
 
 // teamJSON is the JSON of a key; nil for none, and for what is none, which is noted.
@@ -73,7 +76,7 @@ func (t *teams) move(files map[string]string) {
 		team := t.of[name]
 		if team.File == "" {
 			for _, p := range team.Ports {
-				t.host.Miss(p.File, 1, "TEAM_MASTER", name, "no file makes this team")
+				t.host.Miss(p.File, t.named[p.File], "TEAM_MASTER", name, "no file makes this team")
 			}
 			continue
 		}

@@ -48,6 +48,7 @@ func Read(files map[string]string) (render.Found, error) {
 	for i := range r.stanzas {
 		r.read(&r.stanzas[i], files)
 	}
+	r.Parents(func(name string) bool { return r.left[name] != "" })
 	r.idle()
 	found, err := r.Found()
 	found.Warnings = r.warnings
@@ -440,9 +441,12 @@ func (r *reader) option(s *stanza, o option, name string, d *yamldoc.Node) bool 
 		return err == nil
 	case o.key == "dns-nameservers" || o.key == "dns-nameserver":
 		for _, word := range o.list() {
-			if a, err := netip.ParseAddr(word); err == nil {
-				node.Push(node.Within(d, "nameservers"), "addresses", node.Quoted(a.String()))
+			a, err := netip.ParseAddr(word)
+			if err != nil {
+				r.Miss(s.file, o.number, o.key, word, word+" is no address")
+				continue
 			}
+			node.Push(node.Within(d, "nameservers"), "addresses", node.Quoted(a.String()))
 		}
 		return true
 	case o.key == "dns-search" || o.key == "dns-domain":

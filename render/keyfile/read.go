@@ -2,6 +2,7 @@ package keyfile
 
 import (
 	"maps"
+	"net/netip"
 	"path"
 	"slices"
 	"strconv"
@@ -64,7 +65,7 @@ func Read(files map[string]string) (render.Found, error) {
 	for _, section := range []string{"ethernets", "dummy-devices", "bonds", "bridges", "vlans"} {
 		for _, p := range slices.Sorted(maps.Keys(parsed)) {
 			if keySections[parsed[p].value("connection", "type")] == section {
-				(&connectionReader{reader: r, path: p, file: parsed[p], used: map[int]bool{}}).read(section)
+				(&connectionReader{reader: r, path: p, text: files[p], file: parsed[p], used: map[int]bool{}, gateways: map[string]netip.Addr{}}).read(section)
 				r.Mark(p, files[p], 1, len(parsed[p].lines))
 			}
 		}
@@ -81,6 +82,13 @@ func Read(files map[string]string) (render.Found, error) {
 	r.moveTeams(files)
 	r.placePorts()
 	r.placeHops()
+	left := map[string]bool{}
+	for p, f := range parsed {
+		if keySections[f.value("connection", "type")] == "" {
+			left[interfaceOf(p, f)] = true
+		}
+	}
+	r.Parents(func(name string) bool { return left[name] })
 	found, err := r.Found()
 	for _, t := range r.teams {
 		found.Warnings = append(found.Warnings, teamd.Moved(render.FormatKeyfile, t.Name))
@@ -114,10 +122,13 @@ var idleKeys = []string{"id", "uuid", "type", "interface-name", "timestamp", "au
 type connectionReader struct {
 	*reader
 	path  string
+	text  string
 	file  file
 	used  map[int]bool // lines read, by number
 	name  string
 	entry *yamldoc.Node // the definition
+	// gateways are those of each family that are read.
+	gateways map[string]netip.Addr
 }
 
 // take returns a key's value and notes that it was read.
@@ -143,7 +154,10 @@ func (r *connectionReader) read(section string) {
 		r.refuse(l, "another connection for "+r.name+" was read already")
 		return
 	}
-	r.entry = node.Within(devices, r.name)
+	if section != "ethernets" {
+		r.Kinds[r.name] = section
+	}
+	r.entry = r.Device(r.name)
 	for _, key := range idleKeys {
 		r.take("connection", key)
 	}

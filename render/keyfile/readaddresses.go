@@ -24,6 +24,7 @@ type weightedHop struct {
 // method, auto.
 func (r *connectionReader) addresses() {
 	local := []string{}
+	r.Mark(r.path, r.text, 1, len(r.file.lines)) // what was read before, so that the lines below are of what they add
 	for _, group := range []string{"ipv4", "ipv6"} {
 		r.gateway(group)
 		for _, l := range r.file.lines {
@@ -37,6 +38,10 @@ func (r *connectionReader) addresses() {
 				r.rule(l)
 			default:
 				r.route(l)
+			}
+			if l.group == group {
+				r.Device(r.name)
+				r.Mark(r.path, r.text, l.number, l.number)
 			}
 		}
 		if r.method(group) {
@@ -87,12 +92,20 @@ func (r *connectionReader) gateway(group string) {
 		return
 	}
 	r.used[l.number] = true
-	r.defaultRoute(group, a)
+	r.defaultRoute(l, a)
 }
 
-// defaultRoute adds the route by a connection's gateway.
-func (r *connectionReader) defaultRoute(group string, via netip.Addr) {
-	node.Push(r.entry, "routes", node.FlowMap("to", "default", "via", via.String(), "metric", r.metric(group)))
+// defaultRoute adds the route by a connection's gateway, of which NetworkManager takes
+// the first of each family: gateway's, then that of the first address that has one.
+func (r *connectionReader) defaultRoute(l keyLine, via netip.Addr) {
+	if first := r.gateways[l.group]; first.IsValid() {
+		if first != via {
+			r.refuse(l, "the gateway is not read: NetworkManager takes one of a family, "+first.String())
+		}
+		return
+	}
+	r.gateways[l.group] = via
+	node.Push(r.entry, "routes", node.FlowMap("to", "default", "via", via.String(), "metric", r.metric(l.group)))
 }
 
 // metric is what a family's routes without a metric of their own get
@@ -104,11 +117,50 @@ func (r *connectionReader) metric(group string) string {
 	return ""
 }
 
+// delimited are a value's fields: NetworkManager takes each of the three between any two
+// (read_one_ip_address_or_route, nm-keyfile.c of 1.42).
+func delimited(value string) []string {
+	fields := strings.Split(strings.NewReplacer("/", ",", ";", ",").Replace(value), ",")
+	for i := range fields {
+		fields[i] = strings.TrimSpace(fields[i])
+	}
+	for len(fields) > 0 && fields[len(fields)-1] == "" {
+		fields = fields[:len(fields)-1]
+	}
+	return fields
+}
+
+// prefixed reads a value's address and length, and gives what stands behind them. Where
+// there is no length it is NetworkManager's (DEFAULT_PREFIX): 24 bits of IPv4, 64 of
+// an address of IPv6, 128 of a route.
+func prefixed(l keyLine, route bool) (p netip.Prefix, rest []string, ok bool) {
+	fields := delimited(l.value)
+	if len(fields) == 0 {
+		return p, nil, false
+	}
+	a, err := netip.ParseAddr(fields[0])
+	bits := 24
+	switch {
+	case err != nil || a.Zone() != "" || a.Is4() != (l.group == "ipv4"):
+		return p, nil, false
+	case !a.Is4() && route:
+		bits = 128
+	case !a.Is4():
+		bits = 64
+	}
+	if len(fields) > 1 && fields[1] != "" {
+		if bits, err = strconv.Atoi(fields[1]); err != nil {
+			return p, nil, false
+		}
+	}
+	p = netip.PrefixFrom(a, bits)
+	return p, fields[min(2, len(fields)):], p.IsValid()
+}
+
 // address reads "ADDRESS/LENGTH[,GATEWAY]".
 func (r *connectionReader) address(l keyLine) {
-	text, gateway, _ := strings.Cut(strings.TrimSuffix(l.value, ";"), ",")
-	p, err := netip.ParsePrefix(strings.TrimSpace(text))
-	if err != nil || p.Addr().Is4() != (l.group == "ipv4") {
+	p, rest, ok := prefixed(l, false)
+	if !ok {
 		r.refuse(l, "is no address with its prefix length")
 		return
 	}
@@ -117,33 +169,33 @@ func (r *connectionReader) address(l keyLine) {
 		node.Push(r.entry, "addresses", node.Quoted(p.String()))
 		r.entry.Get("addresses").Flow = true
 	}
-	if a, err := netip.ParseAddr(strings.TrimSpace(gateway)); err == nil && !a.IsUnspecified() && a.Zone() == "" && a.Is4() == p.Addr().Is4() {
-		r.defaultRoute(l.group, a)
+	if len(rest) == 0 {
+		return
+	}
+	if a, err := netip.ParseAddr(rest[0]); err == nil && !a.IsUnspecified() && a.Zone() == "" && a.Is4() == p.Addr().Is4() {
+		r.defaultRoute(l, a)
 	}
 }
 
 // route reads "NET/LENGTH[,GATEWAY[,METRIC]]" with its options.
 func (r *connectionReader) route(l keyLine) {
-	fields := strings.Split(strings.TrimSuffix(l.value, ";"), ",")
-	to, err := netip.ParsePrefix(strings.TrimSpace(fields[0]))
-	if a, single := netip.ParseAddr(strings.TrimSpace(fields[0])); single == nil && a.Zone() == "" {
-		to, err = netip.PrefixFrom(a, a.BitLen()), nil
-	}
-	if err != nil || to.Addr().Is4() != (l.group == "ipv4") || len(fields) > 3 {
+	to, fields, ok := prefixed(l, true)
+	if !ok || len(fields) > 2 {
 		r.refuse(l, "is no route")
 		return
 	}
+	var err error
 	to = to.Masked()
 	var via netip.Addr
-	if len(fields) > 1 && strings.TrimSpace(fields[1]) != "" {
-		if via, err = netip.ParseAddr(strings.TrimSpace(fields[1])); err != nil || via.Is4() != to.Addr().Is4() || via.Zone() != "" {
+	if len(fields) > 0 && fields[0] != "" {
+		if via, err = netip.ParseAddr(fields[0]); err != nil || via.Is4() != to.Addr().Is4() || via.Zone() != "" {
 			r.refuse(l, "is no route")
 			return
 		}
 	}
 	metric, _ := strconv.Atoi(r.metric(l.group))
-	if len(fields) > 2 {
-		n, err := strconv.ParseUint(strings.TrimSpace(fields[2]), 10, 32)
+	if len(fields) > 1 && fields[1] != "" {
+		n, err := strconv.ParseUint(fields[1], 10, 32)
 		if err != nil {
 			r.refuse(l, "its metric is no number")
 			return
@@ -306,9 +358,13 @@ func (r *connectionReader) nameservers() {
 	servers.Flow, search.Flow = true, true
 	for _, group := range []string{"ipv4", "ipv6"} {
 		for _, word := range strings.FieldsFunc(r.take(group, "dns"), func(c rune) bool { return c == ';' || c == ',' || c == ' ' }) {
-			if a, err := netip.ParseAddr(word); err == nil {
-				servers.Items = append(servers.Items, node.Quoted(a.String()))
+			a, err := netip.ParseAddr(word)
+			if err != nil {
+				l, _ := r.file.find(group, "dns")
+				r.refuse(l, word+" is no address")
+				continue
 			}
+			servers.Items = append(servers.Items, node.Quoted(a.String()))
 		}
 		for _, word := range strings.FieldsFunc(r.take(group, "dns-search"), func(c rune) bool { return c == ';' || c == ',' || c == ' ' }) {
 			if !slices.ContainsFunc(search.Items, func(n *yamldoc.Node) bool { return n.Text == word }) {

@@ -25,11 +25,11 @@ func (r *connectionReader) ethtool() {
 		number := err == nil
 		switch {
 		case kind == "feature" && strings.Contains(features, " "+name+" ") && (l.value == "true" || l.value == "false"):
-			node.Put(node.Within(r.Beside, "links", r.name, "offloads"), name, node.Plain(device.OnOff(l.value == "true")))
+			node.Put(r.Setting("links", r.name, "offloads"), name, node.Plain(device.OnOff(l.value == "true")))
 		case kind == "ring" && (name == "rx" || name == "tx") && number && n > 0:
-			node.Put(node.Within(r.Beside, "links", r.name, "rings"), name, node.Plain(l.value))
+			node.Put(r.Setting("links", r.name, "rings"), name, node.Plain(l.value))
 		case kind == "channels" && (name == "rx" || name == "tx" || name == "combined") && number:
-			node.Put(node.Within(r.Beside, "links", r.name, "channels"), name, node.Plain(l.value))
+			node.Put(r.Setting("links", r.name, "channels"), name, node.Plain(l.value))
 		case kind == "coalesce" && Coalesce(name) != "" && number:
 			value := node.Plain(l.value)
 			if strings.HasPrefix(name, "adaptive-") {
@@ -38,7 +38,7 @@ func (r *connectionReader) ethtool() {
 				}
 				value = node.Plain(device.OnOff(n == 1))
 			}
-			node.Put(node.Within(r.Beside, "links", r.name, "coalesce"), name, value)
+			node.Put(r.Setting("links", r.name, "coalesce"), name, value)
 		default:
 			continue // the caller says that it was not read
 		}
@@ -50,12 +50,12 @@ func (r *connectionReader) ethtool() {
 		if word, err := o.Word(l.value); ok && found && err == nil {
 			r.used[l.number] = true
 			if word != o.Default {
-				node.Put(node.Within(r.Beside, "links", r.name), o.Key, node.Plain(word))
+				node.Put(r.Setting("links", r.name), o.Key, node.Plain(word))
 			}
 		}
 	}
 	if l, ok := r.file.find("tc", "qdisc.root"); ok && plainWords(l.value) {
-		node.Put(node.Within(r.Beside, "links", r.name), "qdisc", node.Quoted(strings.Join(strings.Fields(l.value), " ")))
+		node.Put(r.Setting("links", r.name), "qdisc", node.Quoted(strings.Join(strings.Fields(l.value), " ")))
 		r.used[l.number] = true
 	}
 }
@@ -167,7 +167,7 @@ func (r *connectionReader) parameter(parameters *yamldoc.Node, l keyLine) bool {
 			return true
 		}
 	}
-	node.Put(node.Within(r.Beside, "bonding", r.name), name, node.Quoted(l.value))
+	node.Put(r.Setting("bonding", r.name), name, node.Quoted(l.value))
 	return true
 }
 

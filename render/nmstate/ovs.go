@@ -28,19 +28,6 @@ var bridgeSettings = [...][2]string{{"fail-mode", "fail-mode"}, {"mcast-snooping
 // ovs-db.
 var portSettings = [...][2]string{{"other-config", "other_config"}, {"external-ids", "external_ids"}}
 
-// ovsBridges are the names of a state's bridges of Open vSwitch, and of its own ports.
-func (r *reader) ovsBridges(interfaces *yamldoc.Node) {
-	r.bridges, r.internal = map[string]bool{}, map[string]bool{}
-	for _, item := range node.Items(interfaces) {
-		switch node.Said(item.Get("type")) {
-		case typeBridge:
-			r.bridges[node.Said(item.Get("name"))] = true
-		case typeInterface:
-			r.internal[node.Said(item.Get("name"))] = true
-		}
-	}
-}
-
 // ovsBridge reads a bridge of Open vSwitch and the bonds among its ports.
 func (r *reader) ovsBridge(name string, d, n *yamldoc.Node) {
 	options := n.Get("options")

@@ -35,18 +35,37 @@ type reader struct {
 // render.ErrEmpty where they say nothing of a network, yamldoc.Problems for what is no
 // YAML.
 func Read(files map[string]string) (render.Found, error) {
-	r := &reader{Host: readback.New(), left: map[string]bool{}}
+	r := &reader{Host: readback.New(), left: map[string]bool{}, bridges: map[string]bool{}, internal: map[string]bool{}}
+	var states []state
 	for _, file := range slices.Sorted(maps.Keys(files)) {
 		trees, err := readback.Documents(file, files[file])
 		if err != nil {
 			return render.Found{}, err
 		}
-		r.file = file
 		for _, tree := range trees {
-			r.document(tree)
+			states = append(states, r.states(file, tree)...)
+		}
+	}
+	// nmstate takes a state as a whole: a port may stand before its bond, a name server
+	// before all interfaces.
+	for _, s := range states {
+		r.kinds(s.tree.Get("interfaces"))
+	}
+	for _, read := range []func(*yamldoc.Node){r.interfaces, r.others} {
+		for _, s := range states {
+			r.file = s.file
+			read(s.tree)
+			r.MarkRead(s.file, r.Network)
+			r.MarkRead(s.file, r.Beside)
 		}
 	}
 	return r.Found()
+}
+
+// state is a state and the file that holds it.
+type state struct {
+	file string
+	tree *yamldoc.Node
 }
 
 // Is reports a text that has a state, by the keys that stand at the beginning of lines.
@@ -60,30 +79,56 @@ func Is(text string) bool {
 	return false
 }
 
-// document reads a state, wherever a document of Kubernetes holds it.
-func (r *reader) document(tree *yamldoc.Node) {
+// states are those of a document, wherever a document of Kubernetes holds them.
+func (r *reader) states(file string, tree *yamldoc.Node) (all []state) {
 	if kind := tree.Get("kind"); kind != nil && kind.Text == "List" {
 		for _, item := range node.Items(tree.Get("items")) {
-			r.document(item)
+			all = append(all, r.states(file, item)...)
 		}
-		return
+		return all
 	}
-	state := tree
-	for _, path := range [][2]string{{"spec", "desiredState"}, {"status", "currentState"}} {
-		if inner := tree.Get(path[0]).Get(path[1]); inner != nil {
-			state = inner
-		}
-	}
+	r.file = file
 	if capture := tree.Get("spec").Get("capture"); capture != nil {
 		r.miss(capture, "spec.capture", "what a capture finds is known on the node only")
 	}
-	for _, p := range node.Pairs(state) {
+	for _, path := range [][2]string{{"spec", "desiredState"}, {"status", "currentState"}} {
+		if inner := tree.Get(path[0]).Get(path[1]); inner != nil {
+			tree = inner
+		}
+	}
+	return append(all, state{file, tree})
+}
+
+// kinds finds out what each interface is before any is read.
+func (r *reader) kinds(interfaces *yamldoc.Node) {
+	for _, item := range node.Items(interfaces) {
+		name, kind := node.Said(item.Get("name")), node.Said(item.Get("type"))
+		switch section := kinds[kind]; {
+		case slices.Contains([]string{"absent", "ignore"}, node.Said(item.Get("state"))):
+			continue
+		case kind == typeBridge:
+			r.bridges[name] = true
+		case kind == typeInterface:
+			r.internal[name] = true
+			continue
+		case section == "" || section == "ethernets":
+			continue
+		}
+		r.Kinds[name] = kinds[kind]
+	}
+}
+
+func (r *reader) interfaces(tree *yamldoc.Node) {
+	for _, item := range node.Items(tree.Get("interfaces")) {
+		r.iface(item)
+	}
+}
+
+// others reads what a state says beside its interfaces.
+func (r *reader) others(tree *yamldoc.Node) {
+	for _, p := range node.Pairs(tree) {
 		switch p.Key {
 		case "interfaces":
-			r.ovsBridges(p.Value)
-			for _, item := range node.Items(p.Value) {
-				r.iface(item)
-			}
 		case "routes":
 			for _, item := range node.Items(p.Value.Get("config")) {
 				r.route(item)
@@ -99,8 +144,6 @@ func (r *reader) document(tree *yamldoc.Node) {
 			r.miss(p.Value, p.Key, "a fabric cannot represent it")
 		}
 	}
-	r.MarkRead(r.file, r.Network)
-	r.MarkRead(r.file, r.Beside)
 }
 
 func (r *reader) miss(n *yamldoc.Node, key, why string) {
@@ -156,13 +199,9 @@ func (r *reader) iface(n *yamldoc.Node) {
 		node.SetKey(d, ovsKey, node.FlowMap())
 	}
 	for _, p := range n.Pairs {
-		key := "interfaces." + name + "." + p.Key
 		switch p.Key {
-		case "name", "type", "profile-name", "description", "alt-names", "lldp", "accept-all-mac-addresses", "wait-ip", "permanent-mac-address", "max-mtu", "min-mtu",
-			"controller", "driver", "identifier", "ieee8021x", "copy-mac-from", "ethernet", "veth", "ovs-db":
-			if p.Key == "copy-mac-from" || p.Key == "ieee8021x" {
-				r.miss(p.Value, key, "a fabric cannot represent it")
-			}
+		case "controller":
+			r.controller(name, p.Value)
 		case "state":
 			if p.Value.Text == "down" {
 				node.Put(d, "activation-mode", at(p.Value, "off", true))
@@ -178,20 +217,36 @@ func (r *reader) iface(n *yamldoc.Node) {
 		case "link-aggregation":
 			r.bond(name, p.Value)
 		case "vlan":
-			r.vlan(d, p.Value)
+			r.vlan(n, d, p.Value)
 		case "bridge":
 			if kind == typeBridge {
 				r.ovsBridge(name, d, p.Value)
 				continue
 			}
 			r.bridge(name, d, p.Value)
+		case "ethernet":
+			read := ofEthernet
+			if node.Said(p.Value.Get("auto-negotiation")) == "false" {
+				read = ofFixed
+			}
+			r.rest(p.Value, "interfaces."+name+".ethernet", read)
 		case "ethtool":
 			r.ethtool(name, p.Value)
 		case "mptcp":
 			r.mptcp(name, d, p.Value)
-		default:
-			r.miss(p.Value, key, "a fabric cannot represent it")
 		}
+	}
+	r.rest(n, "interfaces."+name, ofInterface)
+}
+
+// controller makes an interface the port of the bond or bridge that it names.
+func (r *reader) controller(name string, value *yamldoc.Node) {
+	switch section := r.Kinds[value.Text]; {
+	case value.Text == "":
+	case section == "bonds" || section == "bridges":
+		r.port(value.Text, name, value)
+	default:
+		r.miss(value, "interfaces."+name+".controller", "no bond or bridge of this name is read")
 	}
 }
 
@@ -210,9 +265,21 @@ func (r *reader) mac(n, d, value *yamldoc.Node) {
 }
 
 func (r *reader) family(name string, d, n *yamldoc.Node, dhcp string) {
-	if node.Said(n.Get("enabled")) == "false" {
+	where := "interfaces." + name + "." + map[string]string{"dhcp4": "ipv4", "dhcp6": "ipv6"}[dhcp]
+	if off := n.Get("enabled"); node.Said(off) == "false" {
+		if dhcp == "dhcp6" && r.Kinds[name] == "" || dhcp == "dhcp6" && n.Get("address") == nil {
+			node.SetKey(d, "link-local", &yamldoc.Node{Kind: yamldoc.SequenceNode, Flow: true, Line: off.Line, Column: off.Column})
+		}
 		return
 	}
+	if dhcp == "dhcp6" {
+		for _, o := range [...][2]string{{"ipv6-address-generation", "addr-gen-mode"}, {"ipv6-address-token", "token"}} {
+			if v := n.Get(o[1]); v != nil && v.Text != "" {
+				node.Put(d, o[0], v)
+			}
+		}
+	}
+	r.rest(n, where, ofFamily)
 	if on := n.Get("dhcp"); on != nil && node.True(on) {
 		node.Put(d, dhcp, at(on, "true", false))
 	}
@@ -236,6 +303,7 @@ func (r *reader) family(name string, d, n *yamldoc.Node, dhcp string) {
 			continue // the kernel's own
 		}
 		node.Push(d, "addresses", at(item, p.String(), true))
+		r.rest(item, where+".address", ofAddress)
 	}
 }
 
@@ -264,11 +332,12 @@ func (r *reader) bond(name string, n *yamldoc.Node) {
 		}
 		r.Option(name, o.Name, value)
 	}
-	for _, list := range []string{"port", "ports", "slaves"} {
+	for _, list := range portLists {
 		for _, item := range node.Items(n.Get(list)) {
 			r.port(name, item.Text, item)
 		}
 	}
+	r.rest(n, "interfaces."+name+".link-aggregation", ofBond)
 	for _, item := range node.Items(n.Get("ports-config")) {
 		port := node.Said(item.Get("name"))
 		r.port(name, port, item)
@@ -305,7 +374,7 @@ func (r *reader) port(master, port string, item *yamldoc.Node) {
 	}
 }
 
-func (r *reader) vlan(d, n *yamldoc.Node) {
+func (r *reader) vlan(owner, d, n *yamldoc.Node) {
 	if id := n.Get("id"); id != nil {
 		node.Put(d, "id", id)
 	}
@@ -313,6 +382,7 @@ func (r *reader) vlan(d, n *yamldoc.Node) {
 		r.Device(base.Text)
 		node.Put(d, "link", base)
 	}
+	r.rest(n, "interfaces."+node.Said(owner.Get("name"))+".vlan", ofVLAN)
 	if protocol := n.Get("protocol"); protocol != nil && protocol.Text != "802.1q" {
 		r.miss(protocol, "vlan.protocol", "a fabric has VLANs of 802.1Q only")
 	}
@@ -334,9 +404,17 @@ func (r *reader) bridge(name string, d, n *yamldoc.Node) {
 	if v := n.Get("options").Get("mac-ageing-time"); v != nil {
 		node.Put(node.Within(d, "parameters"), "ageing-time", v)
 	}
-	for _, item := range node.Items(n.Get("port")) {
+	where := "interfaces." + name + ".bridge"
+	r.rest(n, where, ofBridge)
+	r.rest(n.Get("options"), where+".options", ofBridgeOptions)
+	var ports []*yamldoc.Node
+	for _, list := range portLists {
+		ports = append(ports, node.Items(n.Get(list))...)
+	}
+	for _, item := range ports {
 		port := node.Said(item.Get("name"))
 		r.port(name, port, item)
+		r.rest(item, where+".port", ofBridgePort)
 		for _, o := range [...][2]string{{"path-cost", "stp-path-cost"}, {"port-priority", "stp-priority"}} {
 			if v := item.Get(o[1]); v != nil {
 				node.Put(node.Within(d, "parameters", o[0]), port, v)
@@ -349,6 +427,9 @@ func (r *reader) bridge(name string, d, n *yamldoc.Node) {
 }
 
 func (r *reader) ethtool(name string, n *yamldoc.Node) {
+	where := "interfaces." + name + ".ethtool"
+	r.rest(n, where, ofEthtool)
+	r.rest(n.Get("ring"), where+".ring", ofRing)
 	for _, p := range node.Pairs(n.Get("feature")) {
 		short := p.Key
 		for ethtool, kernel := range features {
@@ -398,7 +479,11 @@ var routeKeys = [...][2]string{
 
 func (r *reader) route(n *yamldoc.Node) {
 	name, to := node.Said(n.Get("next-hop-interface")), node.Said(n.Get("destination"))
-	if node.Said(n.Get("state")) == "absent" || r.left[name] {
+	if r.absent(n, "routes.config") {
+		return
+	}
+	if r.left[name] {
+		r.miss(n, "routes.config", "leaves by "+name+", which is not read")
 		return
 	}
 	p, ok := readback.ParseDestination(to, true)
@@ -440,6 +525,16 @@ func (r *reader) route(n *yamldoc.Node) {
 		node.Put(route, "to", node.Quoted("::/0"))
 	}
 	node.Push(r.Device(name), "routes", route)
+}
+
+// absent reports, and notes, an entry that is to be taken away.
+func (r *reader) absent(n *yamldoc.Node, where string) bool {
+	state := n.Get("state")
+	if node.Said(state) != "absent" {
+		return false
+	}
+	r.miss(state, where+".state", "a fabric says what there is: what is to be taken away has no place in it")
+	return true
 }
 
 // first is the first device that was read, for routes that belong to none.
@@ -486,7 +581,7 @@ func (r *reader) hop(to netip.Prefix, route *yamldoc.Node, name string, weight *
 var ruleKeys = [...][2]string{{"ip-from", "from"}, {"ip-to", "to"}, {"priority", "priority"}, {"route-table", "table"}, {"fwmark", "mark"}}
 
 func (r *reader) rule(n *yamldoc.Node) {
-	if node.Said(n.Get("state")) == "absent" {
+	if r.absent(n, "route-rules.config") {
 		return
 	}
 	rule := &yamldoc.Node{Kind: yamldoc.MappingNode, Flow: true, Line: n.Line, Column: n.Column}
@@ -547,6 +642,7 @@ func (r *reader) addressed() string {
 // resolver reads the host's name servers, which stand under the first device that
 // has an address, since a fabric has them by device.
 func (r *reader) resolver(n *yamldoc.Node) {
+	r.rest(n, "dns-resolver.config", ofResolver)
 	owner := r.addressed()
 	for _, k := range [...][2]string{{"server", "addresses"}, {"search", "search"}} {
 		for _, item := range node.Items(n.Get(k[0])) {

@@ -108,10 +108,7 @@ func (f *Host) cut(keys *yamldoc.Node, chain []step, p yamldoc.Problem) bool {
 	if !drop(parent, gone) {
 		return true // with another problem
 	}
-	at, known := f.places[chain[len(chain)-1].node]
-	if !known {
-		at = f.places[gone]
-	}
+	at := f.placeOf(chain)
 	key, why := named(chain), strings.TrimPrefix(p.What, checkedHost+": ")
 	if what, ofKey := strings.CutPrefix(p.What, "hosts."+checkedHost+"."); ofKey {
 		key, why, _ = strings.Cut(what, ": ")
@@ -132,14 +129,21 @@ func (f *Host) where(keys *yamldoc.Node, p yamldoc.Problem) yamldoc.Problem {
 	if err != nil {
 		return p
 	}
-	chain := chainsTo(written.Find("hosts", checkedHost), keys, yamldoc.Problems{p})[0]
-	for i := len(chain) - 1; i >= 0; i-- {
-		if at, known := f.places[chain[i].node]; known {
-			p.File, p.Line, p.Column = at.file, at.line, at.column
-			break
-		}
+	if at := f.placeOf(chainsTo(written.Find("hosts", checkedHost), keys, yamldoc.Problems{p})[0]); at.file != "" {
+		p.File, p.Line, p.Column = at.file, at.line, at.column
 	}
 	return p
+}
+
+// placeOf is where the last node of a chain was read, or the nearest one above it
+// whose place is known; the zero place of none.
+func (f *Host) placeOf(chain []step) place {
+	for i := len(chain) - 1; i >= 0; i-- {
+		if at, known := f.places[chain[i].node]; known {
+			return at
+		}
+	}
+	return place{}
 }
 
 // whole is how many steps of a chain lead to what can be left out by itself: an

@@ -145,7 +145,8 @@ func (f *Host) Found() (render.Found, error) {
 	for i := range f.Network.Pairs {
 		f.dropUnrealPorts(f.Network.Pairs[i].Value)
 	}
-	if slices.ContainsFunc(f.Network.Pairs, func(p yamldoc.Pair) bool { return p.Key != "version" }) {
+	// A host of which nothing is said but what is to go has a network all the same.
+	if len(f.Beside.Pairs) > 0 || slices.ContainsFunc(f.Network.Pairs, func(p yamldoc.Pair) bool { return p.Key != "version" }) {
 		if f.Network.Get("version") == nil {
 			f.Network.Pairs = slices.Insert(f.Network.Pairs, 0, yamldoc.Pair{Key: "version", Value: node.Plain("2")})
 		}
@@ -161,6 +162,19 @@ func (f *Host) Found() (render.Found, error) {
 		return render.Found{Unread: f.Unread}, err
 	}
 	return render.Found{Keys: keys, Unread: f.Unread, Where: func(p yamldoc.Problem) yamldoc.Problem { return f.where(keys, p) }}, nil
+}
+
+// Parents defines the devices that VLANs ride on and no file speaks of, for formats
+// that need no file for a device of the kernel's; not those that were left out.
+func (f *Host) Parents(left func(name string) bool) {
+	for _, vlan := range node.Pairs(f.Network.Get("vlans")) {
+		link := node.Said(vlan.Value.Get("link"))
+		known := slices.ContainsFunc(f.Network.Pairs, func(section yamldoc.Pair) bool { return section.Value.Get(link) != nil })
+		if known || !LinkName(link) || left != nil && left(link) {
+			continue
+		}
+		f.Device(link)
+	}
 }
 
 // dropUnrealPorts makes {} of definitions that say nothing.

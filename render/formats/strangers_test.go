@@ -1,0 +1,173 @@
+package formats
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/linerate/linerate/render"
+)
+
+// stranger are files as others have them: what the fabric must say, what must be said of
+// the lines that it cannot hold, and what neither may say.
+type stranger struct {
+	name   string
+	format render.Format
+	files  map[string]string
+	// says are parts of the fabric file, unread the beginnings of lines ("PLACE: KEY"),
+	// never what no line and no fabric has.
+	says, unread, never []string
+}
+
+// strangers are kinds of files that public repositories have. Excerpts: nmstate's
+// examples (Apache-2.0), puppet-network's fixtures (Apache-2.0), NetworkManager's
+// test files (LGPL-2.1-or-later) and wicked's samples (GPL-2.0), in short and with
+// other names.
+var strangers = []stranger{
+	{"nmstate: a bond that a bridge and a VLAN name before it stands there", render.FormatNmstate, map[string]string{"s.yml": `interfaces:
+  - {name: vlan29, type: vlan, state: up, vlan: {base-iface: bond0, id: 29}}
+  - {name: br0, type: linux-bridge, state: up, bridge: {port: [{name: bond0}]}}
+  - name: bond0
+    type: bond
+    link-aggregation: {mode: active-backup, port: [eth1, eth2]}
+`}, []string{"bonds:", "mode: active-backup", "link: bond0"}, nil, []string{"already", "bond0: {}"}},
+	{"nmstate: a port names its controller", render.FormatNmstate, map[string]string{"s.yml": `interfaces:
+  - {name: eth1, type: ethernet, state: up, controller: bond0}
+  - {name: eth2, type: ethernet, state: up, controller: bond0}
+  - {name: bond0, type: bond, link-aggregation: {mode: balance-xor}}
+  - {name: eth3, type: ethernet, state: up, controller: br7}
+`}, []string{"interfaces:\n            - eth1\n            - eth2\n"}, []string{"s.yml:5:57: interfaces.eth3.controller"}, nil},
+	{"nmstate: name servers stand before the interfaces", render.FormatNmstate, map[string]string{"s.yml": `dns-resolver:
+  config:
+    search: [example.com]
+    server: [192.0.2.53]
+    options: [rotate]
+routes:
+  config:
+    - {destination: 0.0.0.0/0, next-hop-address: 192.0.2.1, next-hop-interface: eth1}
+    - {next-hop-interface: eth1, state: absent}
+route-rules:
+  config:
+    - {route-table: 254, state: absent}
+    - {ip-from: 192.0.2.0/24, route-table: 7, priority: 9}
+interfaces:
+  - {name: eth0, type: ethernet, state: up}
+  - name: eth1
+    type: ethernet
+    ipv4: {enabled: true, dhcp: false, address: [{ip: 192.0.2.10, prefix-length: 24}]}
+`}, []string{"eth1:\n          addresses:\n            - 192.0.2.10/24\n          nameservers:", "- 192.0.2.53", "- example.com", "table: 7"},
+		[]string{"s.yml:5:14: dns-resolver.config.options", "s.yml:9:41: routes.config.state", "s.yml:12:33: route-rules.config.state"}, []string{"no interface"}},
+	{"nmstate: what an interface says below its keys", render.FormatNmstate, map[string]string{"s.yml": `interfaces:
+  - name: eth1
+    type: ethernet
+    lldp: {enabled: true}
+    accept-all-mac-addresses: true
+    ethernet:
+      auto-negotiation: false
+      speed: 10000
+      duplex: full
+      sr-iov: {total-vfs: 2}
+    ethtool:
+      pause: {rx: true}
+      ring: {rx: 512, rx-mini: 16}
+    ipv4: {enabled: true, dhcp: true, dhcp-client-id: mac, auto-gateway: false}
+    ipv6: {enabled: false}
+  - name: br0
+    type: linux-bridge
+    bridge:
+      options: {multicast-snooping: false, mac-ageing-time: 60, group-forward-mask: 8, stp: {enabled: false}}
+      port: [{name: eth1, stp-hairpin-mode: true}]
+  - {name: eth1.4, type: vlan, vlan: {base-iface: eth1, id: 4, reorder-headers: false}}
+`}, []string{"ageing-time: 60", "rx: 512", "dhcp4: true", "link-local: []"},
+		[]string{"s.yml:4:11: interfaces.eth1.lldp", "s.yml:5:31: interfaces.eth1.accept-all-mac-addresses", "s.yml:7:25: interfaces.eth1.ethernet.auto-negotiation",
+			"s.yml:8:14: interfaces.eth1.ethernet.speed", "s.yml:10:15: interfaces.eth1.ethernet.sr-iov", "s.yml:12:14: interfaces.eth1.ethtool.pause", "s.yml:13:32: interfaces.eth1.ethtool.ring.rx-mini",
+			"s.yml:14:55: interfaces.eth1.ipv4.dhcp-client-id", "s.yml:14:74: interfaces.eth1.ipv4.auto-gateway", "s.yml:19:37: interfaces.br0.bridge.options.multicast-snooping",
+			"s.yml:19:85: interfaces.br0.bridge.options.group-forward-mask", "s.yml:20:45: interfaces.br0.bridge.port.stp-hairpin-mode", "s.yml:21:81: interfaces.eth1.4.vlan.reorder-headers"}, nil},
+	{"nmstate: nothing but what is to go", render.FormatNmstate, map[string]string{"s.yml": "interfaces:\n  - {name: br7, type: linux-bridge, state: absent}\n"},
+		[]string{"absent:", "- br7"}, nil, nil},
+	{"SUSE: the host's routes, a device's rules, ethtool's options", render.FormatIfcfg, map[string]string{
+		"etc/sysconfig/network/ifcfg-eth0":       "STARTMODE='auto'\nBOOTPROTO='static'\nIPADDR='192.0.2.8/24'\nETHTOOL_OPTIONS='-K eth0 gro off'\nREMOTE_IPADDR=''\nUSERCONTROL='no'\n",
+		"etc/sysconfig/network/ifcfg-bond1":      "BONDING_MASTER=yes\nBONDING_SLAVE_0=eth1\nBONDING_SLAVE_1=eth2\nBONDING_MODULE_OPTS='mode=4 miimon=100'\n",
+		"etc/sysconfig/network/ifcfg-bond1.1001": "STARTMODE=auto\nNETMASK=255.255.255.0\nIPADDR=198.51.100.1\nETHERDEVICE=bond1\nVLAN_ID=1001\n",
+		"etc/sysconfig/network/routes":           "default 192.0.2.1 - -\n10.1.0.0/16 192.0.2.9 - eth0 table 200\n10.2.0.0/16 198.51.100.9\n10.3.0.0/16 203.0.113.9 - -\n10.4.0.0/16 192.0.2.9 - eth7\n",
+		"etc/sysconfig/network/ifrule-eth0":      "ipv4 priority 30 from 192.0.2.8 table 200\n",
+	}, []string{"{to: default, via: 192.0.2.1}", "{to: 10.1.0.0/16, via: 192.0.2.9, table: 200}", "via: 198.51.100.9", "priority: 30", "generic-receive-offload: false"},
+		[]string{"etc/sysconfig/network/routes:4: routes", "etc/sysconfig/network/routes:5: routes"}, []string{"REMOTE_IPADDR", "USERCONTROL"}},
+	{"RHEL: a VLAN and a bridge on devices without a file, the host's gateway, a port's queue", render.FormatIfcfg, map[string]string{
+		"etc/sysconfig/network":                                   "NETWORKING=yes\nHOSTNAME=a.example\nGATEWAY=192.0.2.1\nNOZEROCONF=yes\nVLAN=yes\n",
+		"etc/sysconfig/network-scripts/ifcfg-storage":             "DEVICE=storage\nVLAN=yes\nVLAN_ID=44\nPHYSDEV=eth9\nIPADDR=192.0.2.149\nPREFIX=24\n",
+		"etc/sysconfig/network-scripts/ifcfg-eth1":                "DEVICE=eth1\nMASTER=bond0\nSLAVE=yes\nBOND_PORT_QUEUE_ID=1\n",
+		"etc/sysconfig/network-scripts/ifcfg-eth2":                "\n\nDEVICE=eth2\nTEAM_MASTER=team7\n",
+		"etc/sysconfig/network-scripts/ifcfg-an-ever-longer-name": "TYPE=Ethernet\nIPADDR=198.51.100.7\nPREFIX=24\n",
+		"etc/sysconfig/network-scripts/ifcfg-lo":                  "DEVICE=lo\nIPADDR=127.0.0.1\nNETMASK=255.0.0.0\nIPADDR1=198.51.100.77\nPREFIX1=32\n",
+		"etc/sysconfig/network-scripts/ifcfg-Office Wire":         "DEVICE=eth5\nIPADDR=203.0.113.5\nPREFIX=24\n",
+		"etc/sysconfig/network-scripts/ifcfg-eth5":                "DEVICE=eth5\nIPADDR=203.0.113.6\nPREFIX=24\n",
+	}, []string{"link: eth9", "eth9: {}", "{to: default, via: 192.0.2.1}", "queue_id: 1"},
+		[]string{"etc/sysconfig/network-scripts/ifcfg-eth2:4: TEAM_MASTER", "etc/sysconfig/network-scripts/ifcfg-lo:4: IPADDR1", "etc/sysconfig/network-scripts/ifcfg-Office Wire:1: DEVICE", "etc/sysconfig/network-scripts/ifcfg-an-ever-longer-name:1: DEVICE"},
+		[]string{"left out with all of network.vlans"}},
+	{"NetworkManager: a VLAN on a device without a connection, its places", render.FormatKeyfile, map[string]string{
+		"vlan.nmconnection": "[connection]\nid=v\ntype=vlan\ninterface-name=v444\n\n[vlan]\nid=444\nparent=em1\n\n[ipv4]\nmethod=manual\naddress1=192.0.2.7/24\ndns=192.0.2.53;bogus;\n",
+		"eth.nmconnection":  "[connection]\nid=e\ntype=ethernet\ninterface-name=em2\n\n[ethernet]\nmtu=1400\n\n[ipv4]\nmethod=manual\naddresses1=192.0.2.5;24;192.0.2.1;\naddress2=198.51.100.1/24\naddresses3=198.51.100.1;25;0.0.0.0;\nroutes1=10.0.0.0;8;192.0.2.9;99;\n\n[tc]\nqdisc.root=handle 1234 fq_codel\n",
+	}, []string{"link: em1", "em1: {}", "192.0.2.5/24", "{to: default, via: 192.0.2.1}", "{to: 10.0.0.0/8, via: 192.0.2.9, metric: 99}"},
+		[]string{"eth.nmconnection:13:1: network.ethernets.em2.addresses", "eth.nmconnection:17:12: links.em2.qdisc", "vlan.nmconnection:13: [ipv4] dns"}, []string{":0:"}},
+	{"interfaces(5): a name server that is none", render.FormatIfupdown, map[string]string{"interfaces": "auto eth0\niface eth0 inet static\n  address 192.0.2.7/24\n  dns-nameservers 192.0.2.53 {{ dns }}\n"},
+		[]string{"192.0.2.53"}, []string{"interfaces:4: dns-nameservers"}, nil},
+}
+
+// TestStrangersFiles: what files of strangers say is in the fabric, or named with its
+// place, and nothing else is.
+func TestStrangersFiles(t *testing.T) {
+	for _, c := range strangers {
+		t.Run(c.name, func(t *testing.T) {
+			found, err := Read(c.format, c.files)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text := string(found.FabricFile("h"))
+			for _, want := range c.says {
+				if !strings.Contains(text, want) {
+					t.Errorf("the fabric does not say %q:\n%s", want, text)
+				}
+			}
+			for _, want := range c.unread {
+				if !slices.ContainsFunc(found.Unread, func(u render.Unread) bool { return strings.HasPrefix(u.String(), want+":") }) {
+					t.Errorf("no line is %q", want)
+				}
+			}
+			for _, u := range found.Unread {
+				text += "\n" + u.String()
+			}
+			for _, never := range c.never {
+				if strings.Contains(text, never) {
+					t.Errorf("%q is said", never)
+				}
+			}
+			if t.Failed() {
+				t.Log(text)
+			}
+		})
+	}
+}
+
+// TestUnreadOfNothing: files of which nothing can be read say line by line why.
+func TestUnreadOfNothing(t *testing.T) {
+	for file, c := range map[string]struct {
+		format render.Format
+		text   string
+		want   string
+	}{
+		"x/wifi.nmconnection":       {render.FormatKeyfile, "[connection]\nid=w\ntype=wifi\n\n[wifi]\nssid=a\n", "x/wifi.nmconnection:3: [connection] type:"},
+		"x/ifcfg-Office_in_Paris_2": {render.FormatIfcfg, "TYPE=Ethernet\nIPADDR=192.0.2.3\nPREFIX=24\n", "x/ifcfg-Office_in_Paris_2:1: DEVICE:"},
+		"x/state.yml":               {render.FormatNmstate, "interfaces:\n- {name: hsr0, type: hsr, state: up}\n", "x/state.yml:2:3: interfaces.hsr0:"},
+		"x/machine.yaml":            {render.FormatTalos, "apiVersion: v1alpha1\nkind: WireguardConfig\nname: wg1\n", "x/machine.yaml:2:7: WireguardConfig wg1:"},
+	} {
+		found, err := Read(c.format, map[string]string{file: c.text})
+		if !errors.Is(err, render.ErrEmpty) {
+			t.Errorf("%s: %v, want ErrEmpty", file, err)
+		}
+		if len(found.Unread) == 0 || !strings.HasPrefix(found.Unread[0].String(), c.want) {
+			t.Errorf("%s: told %v, want %s", file, found.Unread, c.want)
+		}
+	}
+}
