@@ -51,7 +51,9 @@ func Read(files map[string]string) (render.Found, error) {
 		id := names[suffix]
 		base, number, alias := strings.Cut(suffix, ":")
 		switch {
-		case kind == "ifcfg" && alias && names[base] != "":
+		case kind == "ifcfg" && alias && names[base] == "":
+			f.Miss(file, 1, "ifcfg", suffix, "there is no ifcfg-"+base)
+		case kind == "ifcfg" && alias:
 			r := newReader(f, file, files[file])
 			r.id = names[base]
 			r.alias(number)
@@ -133,11 +135,21 @@ func (r *reader) wrong(key, why string) {
 
 func (r *reader) read() {
 	kind := strings.ToLower(r.get("TYPE"))
+	says := func(starts ...string) bool {
+		for key := range r.values {
+			if slices.ContainsFunc(starts, func(start string) bool { return strings.HasPrefix(key, start) }) {
+				return true
+			}
+		}
+		return false
+	}
 	switch {
-	case r.truth("BONDING_MASTER") || r.values["BONDING_OPTS"].Key != "" || kind == "bond":
+	case r.truth("BONDING_MASTER") || says("BONDING_OPTS", "BONDING_MODULE_OPTS", "BONDING_SLAVE") || kind == "bond":
 		r.Kinds[r.id] = "bonds"
-	case r.get("BRIDGE_PORTS") != "" || r.get("BRIDGE_STP") != "":
+	case says("BRIDGE_") || r.truth("BRIDGE"): // SUSE's: at a port BRIDGE names its bridge
 		r.Kinds[r.id] = "bridges"
+	case strings.EqualFold(r.get("INTERFACETYPE"), "dummy"):
+		r.Kinds[r.id] = "dummy-devices"
 	case r.truth("VLAN") || kind == "vlan" || r.values["ETHERDEVICE"].Key != "":
 		r.Kinds[r.id] = "vlans"
 		r.vlan()
@@ -286,7 +298,7 @@ func (r *reader) ethtool() {
 func (r *reader) rest(*yamldoc.Node) {
 	for _, key := range slices.Sorted(maps.Keys(r.values)) {
 		switch key {
-		case "NAME", "UUID", "TYPE", "NM_CONTROLLED", "NETWORK", "BROADCAST", "ONPARENT", "USERCTL", "USERCONTROL", "FIREWALL", "AUTOCONNECT_PRIORITY", "PROXY_METHOD", "BROWSER_ONLY":
+		case "NAME", "UUID", "TYPE", "NM_CONTROLLED", "NETWORK", "BROADCAST", "INTERFACETYPE", "ONPARENT", "USERCTL", "USERCONTROL", "FIREWALL", "AUTOCONNECT_PRIORITY", "PROXY_METHOD", "BROWSER_ONLY":
 			continue
 		}
 		if !r.used[key] && r.values[key].Value != "" {

@@ -194,15 +194,26 @@ func (r *reader) ipv6(d *yamldoc.Node) {
 	}
 }
 
+// bridgeWords are the words for a bridge's times of initscripts and of SUSE
+// (ifcfg-bridge(5) of wicked), and netplan's.
+var bridgeWords = [...][2]string{
+	{"DELAY", "forward-delay"}, {"BRIDGE_FORWARDDELAY", "forward-delay"}, {"BRIDGE_HELLOTIME", "hello-time"}, {"BRIDGE_MAXAGE", "max-age"},
+	{"BRIDGE_AGEINGTIME", "ageing-time"}, {"BRIDGE_PRIORITY", "priority"},
+}
+
 func (r *reader) bridge(d *yamldoc.Node) {
 	if r.Kinds[r.id] != "bridges" {
 		return
 	}
-	if stp := r.get("STP"); stp != "" {
-		node.Put(node.Within(d, "parameters"), "stp", node.Plain(strconv.FormatBool(strings.EqualFold(stp, "on") || r.truth("STP"))))
+	for _, key := range []string{"STP", "BRIDGE_STP"} {
+		if stp := r.get(key); stp != "" {
+			node.Put(node.Within(d, "parameters"), "stp", node.Plain(strconv.FormatBool(strings.EqualFold(stp, "on") || r.truth(key))))
+		}
 	}
-	if delay := r.get("DELAY"); delay != "" {
-		node.Put(node.Within(d, "parameters"), "forward-delay", node.Quoted(delay))
+	for _, row := range bridgeWords {
+		if value := r.get(row[0]); value != "" {
+			node.Put(node.Within(d, "parameters"), row[1], node.Quoted(value))
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package keyfile
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -27,7 +28,7 @@ func (r *connectionReader) addresses() {
 	r.Mark(r.path, r.text, 1, len(r.file.lines)) // what was read before, so that the lines below are of what they add
 	for _, group := range []string{"ipv4", "ipv6"} {
 		r.gateway(group)
-		for _, l := range r.file.lines {
+		for _, l := range r.numbered() {
 			switch m := listKey.FindStringSubmatch(l.key); {
 			case l.group != group || l.key == "" || m == nil:
 			case m[2] != "":
@@ -54,6 +55,25 @@ func (r *connectionReader) addresses() {
 		return // what netplan has without a word
 	}
 	node.SetKey(r.entry, "link-local", node.FlowList(local))
+}
+
+// numbered are the file's lines with those of lists in NetworkManager's order: by their
+// number, and a key without one before all.
+func (r *connectionReader) numbered() []keyLine {
+	number := func(l keyLine) int {
+		m := listKey.FindStringSubmatch(l.key)
+		if m == nil || m[2] != "" {
+			return -1
+		}
+		n, err := strconv.Atoi(strings.TrimPrefix(l.key, m[1]))
+		if err != nil {
+			return -1
+		}
+		return n
+	}
+	lines := slices.Clone(r.file.lines)
+	slices.SortStableFunc(lines, func(a, b keyLine) int { return cmp.Compare(number(a), number(b)) })
+	return lines
 }
 
 // method reads where addresses come from, and answers whether the family has

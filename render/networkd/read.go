@@ -112,6 +112,11 @@ func (r reader) left(s placedSection, a unitfile.Assignment) {
 	r.Miss(s.file, a.Line, "["+s.Name+"] "+a.Key, a.Value, "a fabric cannot represent it")
 }
 
+// leftWhole notes a key without which its section would say something else.
+func (r reader) leftWhole(s placedSection, a unitfile.Assignment) {
+	r.Miss(s.file, a.Line, "["+s.Name+"] "+a.Key, a.Value, "a fabric cannot represent it: the whole section is left out")
+}
+
 // netdevKinds are netplan's sections by Kind=.
 var netdevKinds = map[string]string{"bond": "bonds", "vlan": "vlans", "bridge": "bridges", "dummy": "dummy-devices"}
 

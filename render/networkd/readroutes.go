@@ -40,13 +40,17 @@ next:
 				continue next
 			}
 		}
-		r.left(s, a)
 		if a.Key == "Source" || a.Key == "Destination" || a.Key == "Gateway" || a.Key == "Table" || a.Key == "Type" {
-			return // without it the route would be another one
+			r.leftWhole(s, a) // without it the route would be another one
+			return
 		}
+		r.left(s, a)
 	}
 	if route.Get("to") == nil {
 		if route.Get("via") == nil {
+			if len(s.Keys) > 0 {
+				r.Miss(s.file, s.Keys[0].Line, "["+s.Name+"] "+s.Keys[0].Key, s.Keys[0].Value, "a route without a destination and a gateway")
+			}
 			return
 		}
 		node.Put(route, "to", node.Plain("default"))
@@ -118,7 +122,7 @@ next:
 				continue next
 			}
 		}
-		r.left(s, a)
+		r.leftWhole(s, a)
 		whole = false
 	}
 	// A rule without one of its conditions would be another, wider one.

@@ -53,6 +53,8 @@ func (s Section) Get(key string) string {
 // comment are given to odd.
 func Read(text string, odd func(line int, text string)) []Section {
 	var all []Section
+	// A byte order mark is no part of the first line (config_parse, systemd 252).
+	text = strings.TrimPrefix(text, "\ufeff")
 	lines := strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
 	for i := 0; i < len(lines); i++ {
 		at := i + 1
