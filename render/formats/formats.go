@@ -74,7 +74,7 @@ func hostFormats() []format {
 		}},
 		{render.FormatIfcfg, "ifcfg, route and rule files (RHEL and CentOS up to 8)", ifcfg.Write, reading{
 			ifcfg.Read, []string{ifcfg.Dir, ifcfg.SUSEDir}, "",
-			beginning("ifcfg-"), ifcfg.Dir + "ifcfg-standard-input",
+			beginning("ifcfg-", "route-", "route6-", "routes", "rule-", "rule6-", "ifroute-", "ifrule-"), ifcfg.Dir + "ifcfg-standard-input",
 		}},
 		{render.FormatKeyfile, "NetworkManager keyfiles (RHEL 9, Fedora; nmconnection)", keyfile.Write, reading{
 			keyfile.Read, nil, "",

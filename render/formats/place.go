@@ -24,7 +24,7 @@ func (f format) place(files map[string]string) (p placed, unread []render.Unread
 	p = placed{map[string]string{}, map[string]string{}}
 	for _, file := range slices.Sorted(maps.Keys(files)) {
 		at := f.hostPath(file)
-		if file == StandardInput {
+		if file == StandardInput || len(files) == 1 && f.below(file) == "" && !f.is(path.Base(path.Clean("/"+file)), files[file]) {
 			at = f.standard
 		}
 		if other, taken := p.from[at]; taken {
@@ -39,16 +39,10 @@ func (f format) place(files map[string]string) (p placed, unread []render.Unread
 // directories that its path names, else in the first of them, or where its drop-ins lie.
 // Drop-ins keep their directory.
 func (f format) hostPath(file string) string {
-	clean := path.Clean("/" + strings.ReplaceAll(file, `\`, "/"))
-	best := -1
-	for _, dir := range append([]string{tablesDir}, f.dirs...) {
-		if at := strings.LastIndex(clean, dir); at >= 0 && (best < 0 || at < best) {
-			best = at
-		}
+	if at := f.below(file); at != "" {
+		return at
 	}
-	if best >= 0 {
-		return clean[best:]
-	}
+	clean := cleaned(file)
 	if len(f.dirs) == 0 {
 		return clean
 	}
@@ -60,6 +54,23 @@ func (f format) hostPath(file string) string {
 	}
 	return f.dirs[0] + path.Base(clean)
 }
+
+// below is a path from the outermost of the format's directories on that it names; ""
+// where it names none.
+func (f format) below(file string) string {
+	clean, best := cleaned(file), -1
+	for _, dir := range append([]string{tablesDir}, f.dirs...) {
+		if at := strings.LastIndex(clean, dir); at >= 0 && (best < 0 || at < best) {
+			best = at
+		}
+	}
+	if best < 0 {
+		return ""
+	}
+	return clean[best:]
+}
+
+func cleaned(file string) string { return path.Clean("/" + strings.ReplaceAll(file, `\`, "/")) }
 
 // Readable lists the formats that Read takes, in the order of help texts.
 func Readable() []render.Format {

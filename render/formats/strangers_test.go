@@ -160,6 +160,27 @@ func TestStrangersFiles(t *testing.T) {
 	}
 }
 
+// TestReadAnyName: one file is read as what the user says it is, whatever its name.
+func TestReadAnyName(t *testing.T) {
+	for file, c := range map[string]struct {
+		format render.Format
+		text   string
+	}{
+		"/dev/stdin":       {render.FormatNetplan, "network: {version: 2, ethernets: {eth7: {dhcp4: true}}}\n"},
+		"customer.txt":     {render.FormatNetplan, "network: {version: 2, ethernets: {eth7: {dhcp4: true}}}\n"},
+		"/proc/self/fd/0":  {render.FormatKeyfile, "[connection]\nid=a\ntype=ethernet\ninterface-name=eth7\n"},
+		"x/eth7.bak":       {render.FormatNetworkd, "[Match]\nName=eth7\n[Network]\nDHCP=yes\n"},
+		"mail/ifcfg.txt":   {render.FormatIfcfg, "DEVICE=eth7\nBOOTPROTO=dhcp\n"},
+		"mail/state.txt":   {render.FormatNmstate, "interfaces:\n- {name: eth7, type: ethernet, state: up, mtu: 1400}\n"},
+		"mail/network.txt": {render.FormatIfupdown, "auto eth7\niface eth7 inet dhcp\n"},
+	} {
+		found, err := Read(c.format, map[string]string{file: c.text})
+		if err != nil || !strings.Contains(string(found.FabricFile("h")), "eth7") {
+			t.Errorf("%s as %s: %v", file, c.format, err)
+		}
+	}
+}
+
 // TestUnreadOfNothing: files of which nothing can be read say line by line why.
 func TestUnreadOfNothing(t *testing.T) {
 	for file, c := range map[string]struct {

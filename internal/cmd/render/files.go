@@ -240,6 +240,9 @@ func addFiles(ctx context.Context, from string, files map[string]string) error {
 	}
 	for _, name := range names {
 		text, err := readConfig(ctx, name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // a link that leads nowhere, which programs pass over
+		}
 		if err != nil {
 			return err
 		}
