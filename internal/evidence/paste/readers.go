@@ -5,6 +5,7 @@ import (
 	"github.com/linerate/linerate/internal/evidence/paste/loadtext"
 	"github.com/linerate/linerate/internal/evidence/paste/othertext"
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
+	"github.com/linerate/linerate/internal/evidence/paste/saidtext"
 	"github.com/linerate/linerate/internal/evidence/paste/switchtext"
 )
 
@@ -17,6 +18,7 @@ var readers = piece.Table{
 	othertext.GuestCards,
 	othertext.USB,
 	othertext.Disks,
+	othertext.DRBD,
 	hosttext.LinkRemains,
 	hosttext.FunctionRates,
 	hosttext.BondStates,
@@ -61,6 +63,7 @@ var readers = piece.Table{
 	loadtext.CloudWords,
 	hosttext.IPLink,
 	hosttext.Optics,
+	hosttext.Lshw,
 	hosttext.Ethtool,
 	hosttext.Ifconfig,
 	hosttext.Ifupdown,
@@ -141,6 +144,7 @@ var readers = piece.Table{
 	othertext.RouterOS,
 	othertext.Solaris,
 	othertext.AIXOptions,
+	saidtext.Rates,
 	loadtext.Questions,
 }
 
