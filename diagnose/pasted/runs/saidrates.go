@@ -226,7 +226,7 @@ func (a account) striped() {
 	} else if slow == 0 {
 		return
 	}
-	if x.Text == "" || len(a.Bonds) > 0 {
+	if _, others := a.Case.Topics[saidtext.OtherMode]; others || x.Text == "" || len(a.Bonds) > 0 {
 		return
 	}
 	evidence := []record.Evidence{scene.Saw("said of the bond", x.Text, x.Source)}

@@ -20,7 +20,10 @@ import (
 var Rates = piece.Reader{
 	Kind: "rates in words",
 	Starts: func(line string) bool {
-		return len(line) <= longestParagraph && strings.Count(strings.TrimSpace(line), " ") >= 3 && !strings.ContainsAny(line, "{}|") && strings.Count(line, "=") < 3 &&
+		if len(line) > longestParagraph || strings.ContainsAny(line, "{}|") || strings.Count(line, "=") > 2 {
+			return false
+		}
+		return otherMode.MatchString(line) || strings.Count(strings.TrimSpace(line), " ") >= 3 &&
 			(anyRate.MatchString(line) || striped.MatchString(line) || strongCopy.MatchString(line) || farAway.MatchString(line) || gigabitOf.MatchString(line))
 	},
 	Sentences: true,
@@ -324,13 +327,16 @@ var (
 	farAway   = piece.Compile(`(?i)\b(?:[1-9]\d{1,2})(?:\.\d+)? ?ms\b[^.;]{0,20}\b(?:ping|latency|rtt|round|away|apart)|\b(?:ping|latency|rtt|round[- ]trip)\b[^.;]{0,30}\b[1-9]\d{1,2}(?:\.\d+)? ?ms\b|\b(?:transatlantic|overseas|another (?:continent|country))\b`)
 )
 
-// modes notes a bond that stripes packets and nothing else, and a long way.
+// OtherMode is the topic of sentences that name other modes than round robin: which of
+// them is meant nobody can say.
+const OtherMode = "other mode"
+
+// modes notes a bond that stripes packets, other modes, and a long way.
 func (t *teller) modes(text string) {
 	if otherMode.MatchString(text) {
-		t.topic("other mode", "")
-		delete(t.C.Topics, "striped")
+		t.topic(OtherMode, "")
 	}
-	if _, other := t.C.Topics["other mode"]; !other && striped.MatchString(text) {
+	if striped.MatchString(text) {
 		t.topic("striped", strings.ToLower(striped.FindString(text)))
 	}
 	if bundled.MatchString(text) {
