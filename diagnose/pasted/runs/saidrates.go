@@ -68,7 +68,7 @@ func (a account) storage() {
 	}
 	sure, test := 0.48, "a test of the network"
 	if r, ok := a.measured(); ok && r.Rate >= net*95/100 {
-		net, from, sure, test = r.Rate, r.Source, 0.56, r.Tool
+		net, from, sure, test = r.Rate, r.Source, 0.54, r.Tool
 	}
 	if other, seen := a.rate("copy_most_bps"); net == 0 && float64(slow) < saidtext.Gap/2*float64(other) && other < 20*unit.Gbps {
 		net, from, sure, test = other, seen, 0.42, "another transfer"
@@ -189,7 +189,7 @@ func (a account) falls() {
 	if high == 0 {
 		return
 	}
-	f := a.Add(record.Application, 0.54, a.h, "the disks behind the cache",
+	f := a.Add(record.Application, 0.48, a.h, "the disks behind the cache",
 		fmt.Sprintf("The copy starts at %v, which the network carries, and falls to %v: memory or an SSD's cache takes the beginning, then the disks set the pace.", high, low),
 		"Look at the disks while it is slow (`iostat -x 2`, `zpool iostat -v 2`). More or faster disks, fewer sync writes, no SMR disks, a larger SLC cache; no setting of the network helps. Where iperf3 falls the same way it is heat or power of the card instead.", scene.Saw("said", high.String()+", then "+low.String(), at))
 	f.Ask = []scene.Missing{{Command: "iostat -x 2 (zpool iostat -v 2)", Host: "both hosts", Why: "while it is slow: whether a disk is busy all the time"}, {Command: "iperf3 -c PEER -t 120", Host: "the host", Why: "whether the network alone keeps its rate as long"}}
@@ -208,7 +208,7 @@ func (a account) tenth() {
 			}
 		}
 	}
-	f := a.Add(record.LineRate, 0.52, a.h, "a link that came up at 100 Mbit/s",
+	f := a.Add(record.LineRate, 0.48, a.h, "a link that came up at 100 Mbit/s",
 		"What never gets beyond 100 Mbit/s with cards of a gigabit or more is mostly a link that came up at 100 Mbit/s: gigabit needs all four pairs of the cable, and a bad pair, plug or wall socket lets the ports fall back.",
 		"See what was negotiated (`ethtool LINK`: Speed, and what both ends advertise), on each link of the way and at the switch. Replace the patch cable first, then try another port; let both ends negotiate (no fixed speed).", scene.Saw("said", x.Text, x.Source))
 	f.Ask = []scene.Missing{{Command: "ethtool LINK", Host: "both hosts", Why: "Speed, Duplex, and what the link partner advertises"}, {Command: "show interfaces status", Host: "the switch", Why: "the speed of each port on the way"}}

@@ -24,7 +24,7 @@ var Rates = piece.Reader{
 			return false
 		}
 		return otherMode.MatchString(line) || strings.Count(strings.TrimSpace(line), " ") >= 3 &&
-			(anyRate.MatchString(line) || striped.MatchString(line) || strongCopy.MatchString(line) || farAway.MatchString(line) || gigabitOf.MatchString(line))
+			(anyRate.MatchString(line) || striped.MatchString(line) || strongCopy.MatchString(line) || farAway.MatchString(line) || radio.MatchString(line) || gigabitOf.MatchString(line))
 	},
 	Sentences: true,
 	Read:      func(s *piece.Sink, lines []piece.Line) int { return (&teller{s, lines[0]}).line() },
@@ -86,7 +86,7 @@ func (t *teller) line() int {
 	}
 	told = t.falls(text)
 	told = t.tenth(text) || told
-	if told || t.gap() {
+	if told || t.gap() || t.alone() {
 		return 1
 	}
 	return 0
@@ -243,6 +243,14 @@ func (t *teller) gap() bool {
 	return slow > 0 && (slow < Gap*net || slow < Gap*t.bits("disk_bps")) && t.bits("net_bps")+t.bits("disk_bps") > 0
 }
 
+// alone reports one connection far below several, or a slow bond that stripes.
+func (t *teller) alone() bool {
+	one, many := t.bits("one_bps"), t.bits("several_bps")
+	_, others := t.C.Topics[OtherMode]
+	_, bond := t.nobody().Get("said", "striped")
+	return one > 0 && many >= 2.5*one || bond && !others && t.bits("copy_bps")+t.bits("net_bps") > 0
+}
+
 var (
 	single  = piece.Compile(`(?i)\b(?:(?:a |only |just )?single|one|1)\b(?: [\w/]+){0,2} (?:streams?|connections?|sessions?|flows?|rsync|threads?|transfers?|copy|process|command)\b`)
 	several = piece.Compile(`(?i)\b(?:multiple|several|parallel|simultaneous\w*|concurrent\w*|many|\d{1,3}(?: ?- ?\d{1,3})?)\b(?: [\w/]+){0,2} (?:streams|connections|sessions|flows|rsyncs?|threads|transfers|copies|processes|simultaneous\w*)\b|\biperf3? (?:\S+ ){0,4}-P ?\d`)
@@ -306,10 +314,19 @@ var (
 	gigabitOf = piece.Compile(`(?i)\b(?:1|2\.5|5|10) ?g(?:b|ig|be|bps|bit|igabit)\w*|\bgigabit\b|\b1000 ?mb|\brtl81(?:11|25|68)\w*|\b1 ?gb`)
 )
 
+// radio are ways that are slow by themselves.
+var radio = piece.Compile(`(?i)\b(?:wi-?fi|wireless|wlan|802\.11\w+|vpn|wireguard|openvpn|tailscale|isp|wan|internet|speed ?tests?|powerline|moca|usb ?2(?:\.0)?)\b`)
+
 // tenth notes a link that never gets beyond 100 Mbit/s and could be one of a gigabit.
 func (t *teller) tenth(text string) bool {
 	if gigabitOf.MatchString(text) {
 		t.topic("gigabit", "")
+	}
+	if radio.MatchString(text) {
+		t.topic("radio", "")
+	}
+	if _, ok := t.C.Topics["radio"]; ok {
+		return false
 	}
 	x, ok := t.C.Topics["gigabit"]
 	m := tenthOf.FindString(text)
