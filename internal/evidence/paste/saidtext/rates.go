@@ -218,10 +218,17 @@ func (t *teller) set(key, value string) { t.nobody().Set("said", key, value, t.l
 // nobody is whom sentences are about: all hosts, whatever prompt stood before them.
 func (t *teller) nobody() *piece.Host { return t.C.Host("") }
 
-func (t *teller) bits(key string) float64 {
-	x, _ := t.nobody().Get("said", key)
-	return piece.Float(cmp.Or(x.Text, "0"))
+// told is what was said so far; "" nothing.
+func (t *teller) told(key string) string {
+	for _, h := range t.C.Hosts {
+		if x, ok := h.Get("said", key); ok {
+			return x.Text
+		}
+	}
+	return ""
 }
+
+func (t *teller) bits(key string) float64 { return piece.Float(cmp.Or(t.told(key), "0")) }
 
 // extreme keeps the larger (sign 1) or smaller one, and says whether it is this one.
 func (t *teller) extreme(key string, bits float64, sign float64) bool {
@@ -247,8 +254,7 @@ func (t *teller) gap() bool {
 func (t *teller) alone() bool {
 	one, many := t.bits("one_bps"), t.bits("several_bps")
 	_, others := t.C.Topics[OtherMode]
-	_, bond := t.nobody().Get("said", "striped")
-	return one > 0 && many >= 2.5*one || bond && !others && t.bits("copy_bps")+t.bits("net_bps") > 0
+	return one > 0 && many >= 2.5*one || t.told("striped") != "" && !others && t.bits("copy_bps")+t.bits("net_bps") > 0
 }
 
 var (
