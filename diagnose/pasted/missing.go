@@ -115,9 +115,24 @@ func ofKind(v *scene.View) (out []scene.Missing) {
 		}
 		say("the switch", "show logging; show interfaces counters errors", "what its ports saw at the same moments")
 	default:
-		out = append(ofGuests(v), ofRoutes(v)...)
+		out = append(append(ofGuests(v), ofRoutes(v)...), ofCopies(v)...)
 	}
 	return out
+}
+
+// ofCopies are the outputs about a copy that sentences speak of, where nothing of a
+// bundle or a test of the network is there.
+func ofCopies(v *scene.View) []scene.Missing {
+	told, by, _ := strings.Cut(v.Case.Topics["rates"].Text, " ")
+	if told != "copy" || by == "" || len(v.Case.Runs)+len(v.Bonds) > 0 {
+		return nil
+	}
+	if _, bundle := v.Case.Topics["bundle"]; bundle {
+		return nil
+	}
+	return []scene.Missing{{Command: "iperf3 -c PEER, then with -R, then with -P 8", Why: "whether the network carries more than " + by + " gets, each way"},
+		{Command: "iostat -x 2; top -H", Host: "both hosts", Why: "while it copies: whether a disk is busy all the time, or one thread fills a core"},
+		{Command: "ss -tin dst PEER", Why: "while it copies: round trip, and what TCP waits for"}}
 }
 
 // ofStart are the outputs about a bond of which LACP had not answered yet.

@@ -219,7 +219,7 @@ func pasted(in io.Reader) ([]byte, error) {
 }
 
 // Case is what the texts say. A single text's lines need no file's name, except in
-// JSON. Nothing recognised is bad usage, with what can be read.
+// JSON. Neither an output nor a question of links is bad usage, with what can be read.
 func Case(con *console.Console, command string, all []piece.Text) (piece.Case, error) {
 	for _, t := range all {
 		if !t.Whole() && len(bytes.TrimSpace(t.Bytes)) == 0 {
@@ -230,7 +230,7 @@ func Case(con *console.Console, command string, all []piece.Text) (piece.Case, e
 		all[0].Name = "" // "line 12" says where
 	}
 	c := paste.Parse(all)
-	if len(c.Read) == 0 {
+	if !paste.Answerable(c) {
 		return piece.Case{}, console.BadUsage(command+": "+paste.Nothing, paste.Wanted)
 	}
 	return c, nil

@@ -1,10 +1,13 @@
 package paste
 
 import (
+	"slices"
+
 	"github.com/linerate/linerate/internal/evidence/paste/hosttext"
 	"github.com/linerate/linerate/internal/evidence/paste/loadtext"
 	"github.com/linerate/linerate/internal/evidence/paste/othertext"
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
+	"github.com/linerate/linerate/internal/evidence/paste/saidtext"
 	"github.com/linerate/linerate/internal/evidence/paste/switchtext"
 )
 
@@ -17,6 +20,7 @@ var readers = piece.Table{
 	othertext.GuestCards,
 	othertext.USB,
 	othertext.Disks,
+	othertext.DRBD,
 	hosttext.LinkRemains,
 	hosttext.FunctionRates,
 	hosttext.BondStates,
@@ -61,6 +65,7 @@ var readers = piece.Table{
 	loadtext.CloudWords,
 	hosttext.IPLink,
 	hosttext.Optics,
+	hosttext.Lshw,
 	hosttext.Ethtool,
 	hosttext.Ifconfig,
 	hosttext.Ifupdown,
@@ -141,6 +146,7 @@ var readers = piece.Table{
 	othertext.RouterOS,
 	othertext.Solaris,
 	othertext.AIXOptions,
+	saidtext.Rates,
 	loadtext.Questions,
 }
 
@@ -149,6 +155,16 @@ const (
 	Nothing = "nothing in it is the output of a command, a configuration or a result that linerate reads"
 	Wanted  = "paste what `cat /proc/net/bonding/bond0`, `ip -s -d link`, `iperf3 -c PEER -P 8 -V`, `ss -tin`, `ethtool`, `lspci -vv`, the network configuration or a switch's `show` commands print"
 )
+
+// subjects are the topics of questions that linerate knows: with one of them a text that
+// has no output is a question, and the answer says what to send.
+var subjects = []string{"bundle", "large", "iperf", "rates"}
+
+// Answerable reports a case of which something was read, or which asks what linerate
+// knows something of.
+func Answerable(c piece.Case) bool {
+	return len(c.Read) > 0 || slices.ContainsFunc(subjects, func(key string) bool { _, told := c.Topics[key]; return told })
+}
 
 // Parse reads texts as one case.
 func Parse(texts []piece.Text) piece.Case { return readers.Read(texts) }

@@ -57,7 +57,7 @@ type Span struct {
 // Explain answers a text.
 func Explain(text string) Explained {
 	c := paste.Parse([]piece.Text{{Bytes: []byte(text)}})
-	if len(c.Read) == 0 {
+	if !paste.Answerable(c) {
 		return Explained{Error: paste.Nothing, Hint: paste.Wanted}
 	}
 	a := pasted.Judge(c)

@@ -15,7 +15,7 @@ var Ethtool = piece.Reader{
 	Commands: []string{"ethtool"},
 	Starts: func(line string) bool {
 		return strings.HasSuffix(line, ":") && ethHead.MatchString(line) || strings.HasPrefix(line, "driver: ") || strings.HasPrefix(line, "NIC statistics:") ||
-			strings.HasPrefix(line, "Permanent address: ") || strings.Contains(line, "peed: ") && ethSpeed.MatchString(line) || ethLink.MatchString(line) || bareCounter.MatchString(line)
+			strings.HasPrefix(line, "Permanent address: ") || strings.Contains(line, "peed: ") && ethSpeed.MatchString(line) || ethLink.MatchString(line) || ethPorts.MatchString(line) || bareCounter.MatchString(line)
 	},
 	Owns: func(s piece.Segment, line string) bool {
 		if echoed(s, strings.TrimSpace(line)) {
@@ -34,6 +34,9 @@ var ethSpeed = piece.Compile(`^\s*Speed: (\d+Mb/s|Unknown!)`)
 var ethLink = piece.Compile(`^\s*Link detected: (yes|no)\b`)
 
 var ethLine = piece.Compile(`^\s*[\[\w][^:]{0,60}(?:\]: [^:]+)?:(\s|$)|^\s*(netlink error|Cannot )`)
+
+// ethPorts is the first line of a link's settings, where people leave the head out.
+var ethPorts = piece.Compile(`^\s*Supported (?:ports: \[|link modes: +\d+base)`)
 
 var ethModes = piece.Compile(`(\d+)base`)
 
@@ -57,6 +60,9 @@ func readEthtool(s *sink, lines []piece.Line) (read int) {
 	owned := len(r.turn.Names) > 0
 	if bareCounter.MatchString(lines[0].Text) && !owned {
 		r.section, owned, r.subject = "S", true, namelessCard
+	}
+	if ethPorts.MatchString(lines[0].Text) && !owned {
+		owned, r.subject = true, namelessCard
 	}
 	for i, l := range lines {
 		text := strings.TrimSpace(l.Text)
@@ -88,7 +94,7 @@ func readEthtool(s *sink, lines []piece.Line) (read int) {
 	return read
 }
 
-// namelessCard is the subject of statistics that stand without a command.
+// namelessCard is the subject of statistics and settings that stand without a command.
 const namelessCard = "link NIC"
 
 // bareCounter is a counter that says something by itself, as people quote it.

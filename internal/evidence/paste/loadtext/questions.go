@@ -45,6 +45,8 @@ var oneLinks = []piece.Pattern{
 	piece.Compile(`(?i)\b(?:only|just)\b(?: \w+){0,3} (?:one|1|a single)\b(?: \w+){0,4} (?:links?|nics?|ports?|slaves?|interfaces?|members?|cables?|adapters?|legs?|uplinks?|cards?)\b`),
 	piece.Compile(`(?i)\b(?:only|just|still|never|maxe?[sd]? out|maxing out|capped|stuck|limited|tops? out)\b[^.;!?]{0,60}?\b(?:1|10|25|40|100|9\.[0-9]+|0\.9\d*) ?(?:G|gig)(?:i?b|abit|bit)?(?:its?|ps|/s|it/s)?\b`),
 	piece.Compile(`(?i)\b(?:only|just|still|never|maxe?[sd]? out|maxing out|capped|stuck|limited|tops? out)\b[^.;!?]{0,60}?\b(?:9\d\d ?M(?:b|egab)|1[01]\d ?MB|1[01]\d megabytes)`),
+	piece.Compile(`(?i)\b(?:most|all)\b(?: of)?(?: \w+){0,2} (?:traffic|packets|data)\b[^.;]{0,60}\b(?:one|a single|1)(?: \w+){0,2} (?:links?|nics?|ports?|slaves?|interfaces?|members?)\b|\bonly (?:a )?specific (?:nic|link|port|slave|interface)s?\b`),
+	piece.Compile(`(?i)\b(?:can(?:no|')t|won't|unable to|does(?: not|n't)|never|not able to|no way to)\b[^.;!?]{0,40}\b(?:above|beyond|past|over|more than|exceeds?|faster than)\b[^.;!?]{0,30}?\b(?:1|10|25|40|100|9\.[0-9]+|0\.9\d*) ?(?:G|gig)(?:i?b|abit|bit)?(?:its?|ps|/s|it/s)?\b`),
 	piece.Compile(`(?i)\bshould(?:n'?t| not)?\b[^.;!]{0,60}\b(?:2|4|20|50|80|200|2000|4000|20000) ?(?:M|G)b`),
 }
 

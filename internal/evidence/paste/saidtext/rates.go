@@ -1,0 +1,376 @@
+package saidtext
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/linerate/linerate/internal/evidence/paste/piece"
+)
+
+// Rates reads rates in sentences. What they come to are facts of "said", rates in bits a
+// second: net_bps the fastest test of the network, disk_bps the slowest and
+// disk_most_bps the fastest of the disks, copy_bps the slowest copy and copy_most_bps
+// the fastest, copy_by what copies; one_bps what a single connection gets, and
+// several_bps what many get together; falls_from_bps and falls_to_bps a copy that
+// starts fast; tenth what a link of a gigabit or more never gets beyond; striped a bond
+// that sends round robin; far a round trip of many milliseconds. A line is read where
+// its rates show a gap.
+var Rates = piece.Reader{
+	Kind: "rates in words",
+	Starts: func(line string) bool {
+		if len(line) > longestParagraph || strings.ContainsAny(line, "{}|") || strings.Count(line, "=") > 2 {
+			return false
+		}
+		return otherMode.MatchString(line) || strings.Count(strings.TrimSpace(line), " ") >= 3 &&
+			(anyRate.MatchString(line) || striped.MatchString(line) || strongCopy.MatchString(line) || farAway.MatchString(line) || radio.MatchString(line) || gigabitOf.MatchString(line))
+	},
+	Sentences: true,
+	Read:      func(s *piece.Sink, lines []piece.Line) int { return (&teller{s, lines[0]}).line() },
+}
+
+// longestParagraph is how long a line may be that people write.
+const longestParagraph = 4000
+
+// mostRates are looked at in one line.
+const mostRates = 16
+
+// anyRate is a number with its unit; the last of a range counts.
+var anyRate = piece.Compile(`(\d{1,6}(?:[.,]\d{1,3})?) ?([kKMmGgTt])(i?)(?:(B|[Bb]ytes?)(?: ?/ ?s|ps|/sec| ?per sec)|(bps|b ?/ ?s|bits? ?/ ?s|[Bb]its?\b|BIT(?:/s)?\b|egabits?\b|igabits?\b|[Bb]\b)|(egabytes?)(?: ?/ ?s| per second))`)
+
+// Words that say whose rate it is; the strong ones leave no doubt.
+var (
+	strongNet  = piece.Compile(`(?i)\b(?:iperf\d?|netperf|nuttcp|ntttcp|netcat|network (?:throughput|performance|bandwidth|test\w*)|testing (?:the )?network)\b`)
+	strongCopy = piece.Compile(`(?i)\b(?:samba|smb\d?|cifs|nfs(?:v\d(?:\.\d)?)?|rsync|scp|sftp|iscsi|aoe|drbd|syncoid|zfs (?:send|recv|receive)|robocopy|afp|rados|rbd)\b`)
+	ofFiles    = piece.Compile(`(?i)\b(?:file (?:copy|copies|copying|transfers?)|(?:copy|copying|transferr?ing|transfer|send|sending) (?:\w+ ){0,3}files?)\b`)
+	strongDisk = piece.Compile(`(?i)\b(?:local(?:ly)?|disks?|drives?|nvme|ssds?|hdds?|raid\S*|zpool|pool|hdparm|crystaldiskmark)\b`)
+	weakCopy   = piece.Compile(`(?i)\b(?:writ\w+|reads?|reading|transfer\w*|cop(?:y|ies|ying)|uploads?|downloads?|sync\w*|repli\w+|rebuil\w*|migration|backup)\b`)
+)
+
+// notTold are words before a rate that is wished, promised or another's.
+var notTold = piece.Compile(`(?i)\b(?:should\w*|could|expect\w*|theor\w*|suppos\w*|want|would|instead of|capable|rated|maximum of|like to|hoping|than|target|limit of|bwlimit)\b[^.;]{0,40}$`)
+
+// ofLinks are words behind a rate that is a link's; eachOf of which there are several.
+var (
+	ofLinks = piece.Compile(`(?i)^(?:/s(?:ec)?)? ?(?:full|half|ethernet|links?|nics?|network|cards?|ports?|switch\w*|connections?|adapters?|lan|interfaces?|lines?|uplinks?|fib\w*|phy|internet|\(?theor\w*|router|dongle|usb|bonds?|module|card|speeds?\b)`)
+	eachOf  = piece.Compile(`(?i)^[^.,;]{0,12}\b(?:each|per)\b`)
+	eachFor = piece.Compile(`(?i)\b(?:each|per)\b[^.;]{0,20}$`)
+)
+
+var clauseEnd = piece.Compile(`[.!?;] +|, +(?:but|and|while|whereas|yet) | but | while | whereas |[(•]|\),? +`)
+
+// rate is one that was told.
+type rate struct {
+	bits        float64
+	class, word string // "net", "copy" or "disk", "" unknown; the word that says so
+}
+
+// teller reads one line.
+type teller struct {
+	*piece.Sink
+	l piece.Line
+}
+
+func (t *teller) line() int {
+	text := t.l.Text
+	t.modes(text)
+	told := false
+	t.inherit(text)
+	for _, clause := range clauses(text) {
+		rates := t.rates(clause)
+		for _, r := range rates {
+			t.keep(r)
+		}
+		t.connections(clause, rates)
+	}
+	told = t.falls(text)
+	told = t.tenth(text) || told
+	if told || t.gap() || t.alone() {
+		return 1
+	}
+	return 0
+}
+
+// clauses are the parts of a line in which one thing is told.
+func clauses(text string) (out []string) {
+	from := 0
+	for _, m := range clauseEnd.FindAllStringSubmatchIndex(text, 64) {
+		out = append(out, text[from:m[1]])
+		from = m[1]
+	}
+	return append(out, text[from:])
+}
+
+// inherit forgets what earlier sentences were about where that is long ago.
+func (t *teller) inherit(text string) {
+	if x, ok := t.C.Topics["rates"]; ok && (x.File != t.l.File || t.l.Number-x.From > 12) {
+		delete(t.C.Topics, "rates")
+	}
+	if class, word := classOf(text); class == "copy" && !anyRate.MatchString(text) {
+		t.topic("rates", "copy "+word)
+	}
+}
+
+func (t *teller) topic(key, value string) {
+	if t.C.Topics == nil {
+		t.C.Topics = make(map[string]piece.Value)
+	}
+	t.C.Topics[key] = piece.Value{Text: value, Source: t.l.Source()}
+}
+
+// rates are what a clause tells, with whose they are.
+func (t *teller) rates(clause string) (out []rate) {
+	for _, m := range anyRate.FindAllStringSubmatchIndex(clause, mostRates) {
+		before, after := clause[:m[0]], clause[m[1]:]
+		class, word := t.class(before, after)
+		if notTold.MatchString(before) || ofLinks.MatchString(after) || eachOf.MatchString(after) || eachFor.MatchString(before) {
+			continue
+		}
+		bits := bitsOf(clause, m, class)
+		if bits < 50e3 || bits > 1e12 {
+			continue
+		}
+		out = append(out, rate{bits, class, word})
+	}
+	return out
+}
+
+// class says whose a rate is by the words before it, then those behind it, then what
+// the sentences before were about.
+func (t *teller) class(before, after string) (class, word string) {
+	if class, word = classOf(before); class == "" {
+		class, word = classOf(after[:min(len(after), 40)])
+	}
+	x := t.C.Topics["rates"]
+	was, by, _ := strings.Cut(x.Text, " ")
+	switch {
+	case class == "weak" && was == "copy":
+		class, word = was, by
+	case class == "weak":
+		class, word = "copy", ""
+	case class == "" && was == "copy":
+		class, word = was, by
+	}
+	if class != "" {
+		t.topic("rates", class+" "+word)
+	}
+	return class, word
+}
+
+func classOf(text string) (class, word string) {
+	for _, of := range []struct {
+		class string
+		words piece.Pattern
+	}{{"net", strongNet}, {"copy", strongCopy}, {"copy", ofFiles}, {"disk", strongDisk}, {"weak", weakCopy}} {
+		if all := of.words.FindAllStringSubmatch(text, mostRates); len(all) > 0 {
+			return of.class, strings.ToLower(all[len(all)-1][0])
+		}
+	}
+	return "", ""
+}
+
+// bitsOf is a rate in bits a second. A small b is a byte's where a copy or a disk tells
+// it in mega and it is no "bit": people write MB/s so.
+func bitsOf(text string, m []int, class string) float64 {
+	part := func(i int) string {
+		if m[2*i] < 0 {
+			return ""
+		}
+		return text[m[2*i]:m[2*i+1]]
+	}
+	n := piece.Float(strings.ReplaceAll(part(1), ",", "."))
+	n *= piece.Decimal[strings.ToUpper(part(2))]
+	small := strings.ToLower(part(5))
+	switch {
+	case part(4) != "" || part(6) != "":
+		return 8 * n
+	case part(5) == "" || small == "b" && text[m[10]] == 'B':
+		return 0 // an amount
+	case strings.HasPrefix(small, "b/") || strings.HasPrefix(small, "b /"):
+		if (class == "copy" || class == "disk") && strings.EqualFold(part(2), "m") {
+			return 8 * n
+		}
+	case small == "b" && !strings.EqualFold(part(2), "g"):
+		return 0
+	}
+	return n
+}
+
+// keep notes a rate: of the network the fastest, of copies and disks both ends.
+func (t *teller) keep(r rate) {
+	switch r.class {
+	case "net":
+		t.extreme("net_bps", r.bits, 1)
+	case "disk":
+		t.extreme("disk_bps", r.bits, -1)
+		t.extreme("disk_most_bps", r.bits, 1)
+	case "copy":
+		if t.extreme("copy_bps", r.bits, -1) && r.word != "" {
+			t.set("copy_by", r.word)
+		}
+		t.extreme("copy_most_bps", r.bits, 1)
+	}
+}
+
+func (t *teller) set(key, value string) { t.nobody().Set("said", key, value, t.l.Source()) }
+
+// nobody is whom sentences are about: all hosts, whatever prompt stood before them.
+func (t *teller) nobody() *piece.Host { return t.C.Host("") }
+
+// told is what was said so far; "" nothing.
+func (t *teller) told(key string) string {
+	for _, h := range t.C.Hosts {
+		if x, ok := h.Get("said", key); ok {
+			return x.Text
+		}
+	}
+	return ""
+}
+
+func (t *teller) bits(key string) float64 { return piece.Float(cmp.Or(t.told(key), "0")) }
+
+// extreme keeps the larger (sign 1) or smaller one, and says whether it is this one.
+func (t *teller) extreme(key string, bits float64, sign float64) bool {
+	if was := t.bits(key); was > 0 && sign*was >= sign*bits {
+		return false
+	}
+	t.set(key, whole(bits))
+	return true
+}
+
+func whole(bits float64) string { return strconv.FormatFloat(bits, 'f', 0, 64) }
+
+// Gap is how much of the network's rate a copy gets at most to be worth a word.
+const Gap = 0.7
+
+// gap reports rates of which one asks for a reason.
+func (t *teller) gap() bool {
+	slow, net := t.bits("copy_bps"), max(t.bits("net_bps"), t.bits("copy_most_bps"))
+	return slow > 0 && (slow < Gap*net || slow < Gap*t.bits("disk_bps")) && t.bits("net_bps")+t.bits("disk_bps") > 0
+}
+
+// alone reports one connection far below several, or a slow bond that stripes.
+func (t *teller) alone() bool {
+	one, many := t.bits("one_bps"), t.bits("several_bps")
+	_, others := t.C.Topics[OtherMode]
+	return one > 0 && many >= 2.5*one || t.told("striped") != "" && !others && t.bits("copy_bps")+t.bits("net_bps") > 0
+}
+
+var (
+	single  = piece.Compile(`(?i)\b(?:(?:a |only |just )?single|one|1)\b(?: [\w/]+){0,2} (?:streams?|connections?|sessions?|flows?|rsync|threads?|transfers?|copy|process|command)\b`)
+	several = piece.Compile(`(?i)\b(?:multiple|several|parallel|simultaneous\w*|concurrent\w*|many|\d{1,3}(?: ?- ?\d{1,3})?)\b(?: [\w/]+){0,2} (?:streams|connections|sessions|flows|rsyncs?|threads|transfers|copies|processes|simultaneous\w*)\b|\biperf3? (?:\S+ ){0,4}-P ?\d`)
+)
+
+// connections note what one connection gets, and what several get together.
+func (t *teller) connections(clause string, rates []rate) {
+	if len(rates) == 0 {
+		return
+	}
+	slices.SortFunc(rates, func(a, b rate) int { return cmp.Compare(a.bits, b.bits) })
+	one, many := single.MatchString(clause), several.MatchString(clause)
+	switch {
+	case many && !one:
+		t.extreme("several_bps", rates[len(rates)-1].bits, 1)
+	case one && !many:
+		t.extreme("one_bps", rates[len(rates)-1].bits, -1)
+	}
+}
+
+var falling = piece.Compile(`(?i)\b(?:starts?|started|begins?|began|initially|at first|first few)\b`)
+
+var fell = piece.Compile(`(?i)\b(?:drops?|dropped|dropping|falls?|fell|fall(?:ing)?|declin\w*|slows? down|goes down|went down|decreas\w*|settles?|tanks?)\b`)
+
+// falls notes a copy that starts fast and is slow later.
+func (t *teller) falls(text string) bool {
+	from := falling.FindAllStringSubmatchIndex(text, 1)
+	if len(from) == 0 || strongNet.MatchString(text) {
+		return false
+	}
+	rest := text[from[0][1]:]
+	to := fell.FindAllStringSubmatchIndex(rest, 1)
+	if len(to) == 0 {
+		return false
+	}
+	early, late := allBits(rest[:to[0][0]]), allBits(rest[to[0][1]:])
+	if len(early) == 0 || len(late) == 0 {
+		return false
+	}
+	high, low := slices.Max(early), slices.Min(late)
+	if low >= Gap*high {
+		return false
+	}
+	t.set("falls_from_bps", whole(high))
+	t.set("falls_to_bps", whole(low))
+	return true
+}
+
+// allBits are the rates of a text as copies tell them.
+func allBits(text string) (out []float64) {
+	for _, m := range anyRate.FindAllStringSubmatchIndex(text, mostRates) {
+		if bits := bitsOf(text, m, "copy"); bits > 0 {
+			out = append(out, bits)
+		}
+	}
+	return out
+}
+
+var (
+	tenthOf   = piece.Compile(`\b(?i:only|just|stuck|limited|max\w*|beyond|above|exceed\w*|capped|more than|over|instead)\b[^.;]{0,40}?\b(?:100 ?[Mm](?:b|bit|bps|Bit|BIT|egabit)(?:s|/s|ps)?|9[0-8](?:\.\d+)? ?[Mm]b(?:its?|ps)(?:/s)?|100[Bb][Aa][Ss][Ee]\w*)(?:[^\w/]|$)|\b(?:1[0-2](?:\.\d+)? ?MB/s)(?:\W|$)`)
+	gigabitOf = piece.Compile(`(?i)\b(?:1|2\.5|5|10) ?g(?:b|ig|be|bps|bit|igabit)\w*|\bgigabit\b|\b1000 ?mb|\brtl81(?:11|25|68)\w*|\b1 ?gb`)
+)
+
+// radio are ways that are slow by themselves.
+var radio = piece.Compile(`(?i)\b(?:wi-?fi|wireless|wlan|802\.11\w+|vpn|wireguard|openvpn|tailscale|isp|wan|internet|speed ?tests?|powerline|moca|usb ?2(?:\.0)?)\b`)
+
+// tenth notes a link that never gets beyond 100 Mbit/s and could be one of a gigabit.
+func (t *teller) tenth(text string) bool {
+	if gigabitOf.MatchString(text) {
+		t.topic("gigabit", "")
+	}
+	if radio.MatchString(text) {
+		t.topic("radio", "")
+	}
+	if _, ok := t.C.Topics["radio"]; ok {
+		return false
+	}
+	x, ok := t.C.Topics["gigabit"]
+	m := tenthOf.FindString(text)
+	if m == "" || !ok || x.File != t.l.File || t.l.Number-x.From > 12 {
+		return false
+	}
+	t.set("tenth", strings.TrimSpace(m))
+	return true
+}
+
+var (
+	striped   = piece.Compile(`(?i)\b(?:balance-rr|round[- ]?robin|rr[- ]algorithm|bond(?:ing)? mode ?[=:]? ?0)\b`)
+	otherMode = piece.Compile(`(?i)\b(?:lacp|802\.3ad|balance-(?:xor|alb|tlb)|active-backup|multipath\w*|mpio|dns|layer[23])\b`)
+	bundled   = piece.Compile(`(?i)\bbond(?:ed|ing|s|\d+)?\b|\bbalance-rr\b`)
+	farAway   = piece.Compile(`(?i)\b(?:[1-9]\d{1,2})(?:\.\d+)? ?ms\b[^.;]{0,20}\b(?:ping|latency|rtt|round|away|apart)|\b(?:ping|latency|rtt|round[- ]trip)\b[^.;]{0,30}\b[1-9]\d{1,2}(?:\.\d+)? ?ms\b|\b(?:transatlantic|overseas|another (?:continent|country))\b`)
+)
+
+// OtherMode is the topic of sentences that name other modes than round robin: which of
+// them is meant nobody can say.
+const OtherMode = "other mode"
+
+// modes notes a bond that stripes packets, other modes, and a long way.
+func (t *teller) modes(text string) {
+	if otherMode.MatchString(text) {
+		t.topic(OtherMode, "")
+	}
+	if striped.MatchString(text) {
+		t.topic("striped", strings.ToLower(striped.FindString(text)))
+	}
+	if bundled.MatchString(text) {
+		t.topic("bonded", "")
+	}
+	x, ok := t.C.Topics["striped"]
+	_, bond := t.C.Topics["bonded"]
+	if ok && bond {
+		t.set("striped", x.Text)
+	}
+	if farAway.MatchString(text) {
+		t.set("far", farAway.FindString(text))
+	}
+}
