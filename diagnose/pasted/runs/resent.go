@@ -72,8 +72,15 @@ func resent(v *scene.View) {
 // stands reports a run that stood still for most of its time: stalledRuns'.
 func stands(r piece.Run) bool { return r.Intervals >= 4 && r.Stalled >= r.Intervals/2 }
 
-// overlaid reports links of tunnels between hosts of a cluster.
+// overlaid reports a tunnel or an overlay between hosts: by a link, or as it was said.
 func overlaid(v *scene.View) bool {
+	for _, h := range v.Case.Hosts {
+		for _, key := range []string{"tunnel", "cluster"} {
+			if _, ok := h.Get("said", key); ok {
+				return true
+			}
+		}
+	}
 	for _, h := range v.Hosts {
 		for _, name := range h.Subjects("link") {
 			if kind := scene.Word(h, name, "kind"); kind == "vxlan" || kind == "geneve" || scene.Contains(name, "vxlan", "flannel", "cilium_", "geneve") {

@@ -4,6 +4,7 @@ import (
 	"github.com/linerate/linerate/internal/evidence/paste/hosttext"
 	"github.com/linerate/linerate/internal/evidence/paste/loadtext"
 	"github.com/linerate/linerate/internal/evidence/paste/othertext"
+	"github.com/linerate/linerate/internal/evidence/paste/pathtext"
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
 	"github.com/linerate/linerate/internal/evidence/paste/switchtext"
 )
@@ -142,6 +143,7 @@ var readers = piece.Table{
 	othertext.Solaris,
 	othertext.AIXOptions,
 	loadtext.Questions,
+	pathtext.PathWords,
 }
 
 // Nothing says that no reader knew anything in a text, and Wanted what to paste.

@@ -1,0 +1,133 @@
+package pathtext
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/linerate/linerate/internal/evidence/paste/piece"
+)
+
+// sink is what this package's readers put facts into.
+type sink struct{ *piece.Sink }
+
+// topic notes what a sentence is about: no fact, and no reading.
+func (s *sink) topic(key, value string, l piece.Line) {
+	if s.C.Topics == nil {
+		s.C.Topics = make(map[string]piece.Value)
+	}
+	s.C.Topics[key] = piece.Value{Text: value, Source: l.Source()}
+}
+
+// readTunnel says which tunnel or overlay a line names. A form's own line, "Backend used
+// (e.g. vxlan or udp): udp", has the answer behind its colon.
+func readTunnel(text string, said func(key, value string)) {
+	if cluster.MatchString(text) {
+		said("cluster", cluster.FindString(text))
+	}
+	if m := backend.FindStringSubmatch(text); m != nil {
+		name := strings.ToLower(m[1])
+		if name == "udp" {
+			name = "flannel-udp"
+		}
+		said("tunnel", name)
+		return
+	}
+	if flannelUDP.MatchString(text) && !notUDP.MatchString(text) {
+		said("tunnel", "flannel-udp")
+		return
+	}
+	for _, t := range tunnels {
+		if t.words.MatchString(text) {
+			said("tunnel", t.name)
+			return
+		}
+	}
+}
+
+var rateWord = piece.Compile(`\b(\d+(?:[.,]\d+)?)\+? ?([KkMmGg])(i?b(?:its?)?(?:/s(?:ec)?|ps)?|i?Bits?(?:/s(?:ec)?|ps)?|i?B(?:ytes?)?(?:/s(?:ec)?|ps)|i?bytes?(?:/s(?:ec)?|ps))(?:\W|$)`)
+
+// rateIn is the last rate that a clause names, in bit/s; zero none.
+func rateIn(clause string) float64 {
+	all := rateWord.FindAllStringSubmatch(clause, 8)
+	if all == nil {
+		return 0
+	}
+	m := all[len(all)-1]
+	v := piece.Float(m[1]) * piece.Decimal[strings.ToUpper(m[2])]
+	if strings.Contains(m[3], "yte") || strings.Contains(m[3], "B") && !strings.Contains(m[3], "Bit") {
+		v *= 8
+	}
+	return v
+}
+
+var clauseEnd = piece.Compile(`[;()]|,\s|\.\s|\b(?:while|but|whereas|vs\.?|versus|compared)\b`)
+
+// clauses are the parts of a paragraph that each say one thing.
+func clauses(text string) []string { return cut(text, clauseEnd) }
+
+var sentenceEnd = piece.Compile(`[.!?;]\s`)
+
+func sentences(text string) []string { return cut(text, sentenceEnd) }
+
+func cut(text string, at piece.Pattern) (out []string) {
+	for {
+		i := at.FindStringIndex(text)
+		if i == nil {
+			return append(out, text)
+		}
+		out, text = append(out, text[:i[0]]), text[i[1]:]
+	}
+}
+
+var (
+	throughWords = piece.Compile(`(?i)\b(?:pods?|containers?|through|via|over the (?:tunnel|vpn)|tunnel\w*|vpn|wireguard|openvpn|ipsec|overlay|vxlan|geneve|ipip|tailscale|zerotier|service|nodeport|guests?)\b`)
+	directWords  = piece.Compile(`(?i)\b(?:hosts?|nodes?|bare-?metals?|vms?|directly|direct|native\w*|underlay|wan|physical|isp|internet|public ip|line|lan|servers?|workers?|worker\d+|outside|without)\b`)
+	without      = piece.Compile(`(?i)\b(?:without|outside|no) (?:the |a |any )?(?:tunnel|vpn|wireguard|openvpn|ipsec|overlay|vxlan|cni)`)
+)
+
+// comparedRate is a clause's rate, in bit/s, by whether it went through a tunnel, an
+// overlay or a container, or directly.
+func comparedRate(clause string) (way, rate string) {
+	v := rateIn(clause)
+	if v < 1e4 || v > 1e13 {
+		return "", ""
+	}
+	switch {
+	case without.MatchString(clause):
+		way = "rate_direct"
+	case throughWords.MatchString(clause):
+		way = "rate_through"
+	case directWords.MatchString(clause):
+		way = "rate_direct"
+	}
+	return way, strconv.FormatFloat(v, 'f', 0, 64)
+}
+
+var (
+	iperf3Word = piece.Compile(`(?i)\biperf ?(?:v?3(?:\.\d+)?)\b`)
+	otherTool  = piece.Compile(`(?i)\biperf2\b|\biperf \(?v?2(?:\.\d+)*|\biperf\b|\bnuttcp\b|\bnetperf\b`)
+	saturates  = piece.Compile(`(?i)\b(?:saturat\w+|line ?rate|full (?:speed|rate|bandwidth)|reliably)\b`)
+	slower     = piece.Compile(`(?i)\b(?:slow\w*|lower|less|worse|poor\w*)\b`)
+)
+
+// compareTools: another tool fills what iperf3 does not, in one sentence or in two.
+func (s *sink) compareTools(text string, l piece.Line, said func(key, value string)) {
+	three := iperf3Word.MatchString(text)
+	other := otherTool.MatchString(iperf3Word.ReplaceAllString(text, ""))
+	rate := strconv.FormatFloat(rateIn(text), 'f', 0, 64)
+	switch {
+	case three && other:
+		if slower.MatchString(text) {
+			said("tool_slower", slower.FindString(text))
+		}
+	case three:
+		s.topic("iperf3 rate", rate, l)
+	case other && (saturates.MatchString(text) || rate != "0"):
+		s.topic("other rate", rate, l)
+	}
+	fast, ok := s.C.Topics["other rate"]
+	slow, told := s.C.Topics["iperf3 rate"]
+	if ok && told && fast.File == slow.File && piece.Float(slow.Text) > 0 && piece.Float(slow.Text) < 0.85*piece.Float(fast.Text) {
+		said("tool_slower", "iperf3")
+	}
+}

@@ -1,0 +1,130 @@
+package pathtext
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/linerate/linerate/internal/evidence/paste/piece"
+)
+
+// PathWords is the reader of such sentences.
+var PathWords = piece.Reader{
+	Kind:      "a path in words",
+	Starts:    mayTell,
+	Sentences: true,
+	Read:      func(s *piece.Sink, lines []piece.Line) int { return readWords(&sink{s}, lines) },
+}
+
+// What a sentence is: some words, as long as people write a paragraph.
+const (
+	fewestWords      = 5
+	longestParagraph = 4000
+	mostSentences    = 2000 // of a case: questions are short, logs are not
+)
+
+// marks are words of which each line that counts has one.
+var marks = []string{"flannel", "calico", "cilium", "weave", "canal", "vxlan", "geneve", "ipip", "wireguard", "openvpn", "ipsec", "strongswan", "tailscale", "zerotier", "netbird", "tunnel", "vpn", "overlay", " gre", "backend",
+	"pod", "container", "kube", "k3s", "k8s", "rke", "docker", "virtio", "vmxnet", "netvsc", "hyper-v", "e1000", "guest", "mtu", "mss", "offload", "lro", "gro", "tso", "lso", "gso", "checksum",
+	"bps", "bit", "b/s", " ms", "ping", "iperf", "stream", "starlink", "lte", "packet loss"}
+
+func mayTell(line string) bool {
+	if len(line) > longestParagraph || logged.MatchString(line) {
+		return false
+	}
+	low := strings.ToLower(line)
+	if backend.MatchString(low) {
+		return true
+	}
+	return len(strings.Fields(line)) >= fewestWords && !row.MatchString(line) && slices.ContainsFunc(marks, func(m string) bool { return strings.Contains(low, m) })
+}
+
+// logged is a line of a log, and row one of a table or of a tool's output: nobody says them.
+var (
+	logged = piece.Compile(`^\s*(?:\[\s*\d+\.\d+\]|[A-Z][a-z]{2}\s+\d+ \d\d:\d\d:\d\d|\d{4}-\d\d-\d\d[ T]\d\d:\d\d|[IWE]\d{4} \d\d:)|\bkernel: |^\s*[\w.@-]+\[\d+\]: `)
+	row    = piece.Compile(`^\s*(?:\[ *(?:\d+|SUM|ID)\]|\d+ bytes from|\d+: \w|inet6? |link/|[\w.-]+:\s+flags=|[#$%>] ?(?:ip|iperf|ping|ss|ethtool)\b)`)
+)
+
+// tunnels are what sentences name, the surest first.
+var tunnels = []struct {
+	name  string
+	words piece.Pattern
+}{
+	{"wireguard", piece.Compile(`(?i)\bwire ?guard\b|\bwg[-\d]\w*\b|\btailscale\b|\bnetbird\b|\bnetmaker\b`)},
+	{"openvpn", piece.Compile(`(?i)\bopen ?vpn\b`)},
+	{"ipsec", piece.Compile(`(?i)\bip-?sec\b|\b(?:strong|libre|open)swan\b`)},
+	{"geneve", piece.Compile(`(?i)\bgeneve\b|\bovn\b`)},
+	{"vxlan", piece.Compile(`(?i)\bvxlan\w*\b`)},
+	{"ipip", piece.Compile(`(?i)\bip-?in-?ip\b|\bipip\b`)},
+	{"gre", piece.Compile(`(?i)\bgre(?:tap)?\b`)},
+	{"zerotier", piece.Compile(`(?i)\bzero ?tier\b`)},
+	{"tunnel", piece.Compile(`(?i)\b(?:vpn|l2tp|6in4|overlay|tunnell?(?:ed|ing|s)?)\b`)},
+}
+
+var (
+	backend    = piece.Compile(`(?i)\bbackend\b[^:]*:\s*\{?"?(?:type"?\s*[:=]\s*)?["'` + "`" + `]?(udp|vxlan|host-gw|wireguard|ipip|ipsec)\b`)
+	flannelUDP = piece.Compile(`(?i)\bflannel\b[^.;]{0,50}\budp\b|\budp\b[^.;]{0,20}\bbackend\b`)
+	notUDP     = piece.Compile(`(?i)\b(?:not|no|instead of|than) ["'` + "`" + `]?udp\b|\bor udp\b|\bvxlan\b`)
+	cluster    = piece.Compile(`(?i)\b(?:pods?|kubernetes|kubelet|k8s|k3s|microk8s|rke2?|flannel|calico|cilium|weave|canal|kube-?router|docker swarm|cni)\b`)
+	guests     = piece.Compile(`(?i)\b(virtio(?:[-_ ]?net)?|vmxnet ?3?|netvsc|hv_netvsc|netkvm|e1000e?|xen-?netfront)\b`)
+)
+
+// Sentences that tell what helped, or what passes.
+var (
+	mtuHelps  = piece.Compile(`(?i)\b(?:lower(?:ed|ing)?|reduc(?:e|ed|ing)|decreas(?:e|ed|ing)|small(?:er)?|setting|set|chang(?:ed|ing))\b[^.;]{0,30}\b(?:mtu|mss)\b[^.;]{0,60}\b(?:improves?d?|fix(?:es|ed)?|solves?d?|helps?|works?|resolve[sd]?|better|faster|full speed)\b|\bmss clamp\w*\b[^.;]{0,40}\b(?:fix(?:es|ed)?|solve[sd]?|help(?:s|ed)?|works?)\b`)
+	noHelp    = piece.Compile(`(?i)\b(?:no|not|n't|doesn.t|didn.t|without|nothing|never|neither|cannot|same)\b`)
+	offloads  = piece.Compile(`(?i)\b(?:disabl(?:e|ed|ing)|turn(?:ed|ing)? off|switch(?:ed|ing)? off|with(?:out)?|un-?check(?:ed|ing)?)\b[^.;]{0,50}\b(?:offload\w*|lro|gro|tso|lso|gso|rsc|checksum\w*|segmentation)\b`)
+	helped    = piece.Compile(`(?i)\b(?:improves?d?|fix(?:es|ed)?|solves?d?|helps?|increases?|resolves?d?|acceptable|normal|full speed|faster|much better|goes (?:up|back)|back to)\b`)
+	pingGood  = piece.Compile(`(?i)\bping(?:s|ing)?\b[^.;]{0,40}\b(?:works?|working|fine|ok|okay|good|success\w*|pass(?:es)?|answers?)\b|\b(?:can|able to) ping\b`)
+	bulkFails = piece.Compile(`(?i)\b(?:iperf\d?|scp|curl|http|tcp|ssh|transfer|download|copy)\b[^.;]{0,50}\b(?:0(?:\.0+)? ?[KMGkmg]?(?:bits?|bps|bytes?)(?:/s(?:ec)?)?|hangs?|hung|stalls?|fails?|freez\w+|times? out|stuck|nothing|does(?:n.t| not) work)`)
+	tripAfter = piece.Compile(`(?i)\b(?:rtt|latency|pings?|round[ -]?trip\w*|delay)\b[^.;\d]{0,30}(\d{1,4}(?:\.\d+)?)(?: ?(?:-|–|to) ?\d{1,4})? ?ms\b`)
+	tripFirst = piece.Compile(`(?i)\b(\d{1,4}(?:\.\d+)?) ?ms (?:of |one-way )?(?:rtt|latency|ping|round|delay|away|apart)`)
+)
+
+func readWords(s *sink, lines []piece.Line) (read int) {
+	l := lines[0]
+	if s.C.Asked++; s.C.Asked > mostSentences {
+		return 0
+	}
+	said := func(key, value string) {
+		s.Set("said", key, value, l)
+		read = 1
+	}
+	text := l.Text
+	readTunnel(text, said)
+	if m := guests.FindStringSubmatch(text); m != nil {
+		said("guest_card", strings.ToLower(m[1]))
+	}
+	for _, sentence := range sentences(text) {
+		switch {
+		case mtuHelps.MatchString(sentence) && !noHelp.MatchString(sentence):
+			said("mtu_helps", mtuHelps.FindString(sentence))
+		case offloads.MatchString(sentence) && helped.MatchString(sentence) && !noHelp.MatchString(sentence):
+			said("offload_helps", offloads.FindString(sentence))
+		}
+	}
+	if offloads.MatchString(text) && strings.Contains(text, "must ") {
+		said("offload_helps", offloads.FindString(text))
+	}
+	if pingGood.MatchString(text) {
+		s.topic("ping", pingGood.FindString(text), l)
+	}
+	if m := bulkFails.FindString(text); m != "" {
+		if _, ok := s.C.Topics["ping"]; ok {
+			said("bulk_fails", m)
+		}
+	}
+	trip := tripAfter.FindStringSubmatch(text)
+	if trip == nil {
+		trip = tripFirst.FindStringSubmatch(text)
+	}
+	if trip != nil {
+		said("trip_ms", trip[1])
+	}
+	for _, c := range clauses(text) {
+		if way, rate := comparedRate(c); way != "" {
+			said(way, rate)
+		}
+	}
+	s.compareTools(text, l, said)
+	return read
+}
