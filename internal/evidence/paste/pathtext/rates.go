@@ -60,7 +60,7 @@ func rateIn(clause string) float64 {
 	return v
 }
 
-var clauseEnd = piece.Compile(`[;()]|,\s|\.\s|\b(?:while|but|whereas|vs\.?|versus|compared)\b`)
+var clauseEnd = piece.Compile(`;|,\s|\.\s|\b(?:while|but|whereas|vs\.?|versus|compared)\b`)
 
 // clauses are the parts of a paragraph that each say one thing.
 func clauses(text string) []string { return cut(text, clauseEnd) }
@@ -130,4 +130,24 @@ func (s *sink) compareTools(text string, l piece.Line, said func(key, value stri
 	if ok && told && fast.File == slow.File && piece.Float(slow.Text) > 0 && piece.Float(slow.Text) < 0.85*piece.Float(fast.Text) {
 		said("tool_slower", "iperf3")
 	}
+}
+
+var (
+	oneFlow   = piece.Compile(`(?i)\b(?:one|a|single|1|per)[- ](?:tcp |iperf3? )?(?:stream|flow|connection|session|thread|transfer)\b|\bwithout -P\b|-P ?1\b`)
+	manyFlows = piece.Compile(`(?i)-P ?(?:[2-9]|\d\d+)\b|\b(?:\d+|several|multiple|many|more|parallel) (?:parallel |tcp |iperf3? )?(?:streams?|flows|connections|sessions|threads|transfers)\b|\bin parallel\b`)
+)
+
+// sharedRate is a clause's rate, in bit/s, by whether one flow came to it or several.
+func sharedRate(clause string) (way, rate string) {
+	v := rateIn(clause)
+	if v < 1e4 || v > 1e13 {
+		return "", ""
+	}
+	switch {
+	case manyFlows.MatchString(clause):
+		way = "rate_many"
+	case oneFlow.MatchString(clause):
+		way = "rate_one"
+	}
+	return way, strconv.FormatFloat(v, 'f', 0, 64)
 }

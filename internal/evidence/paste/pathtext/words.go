@@ -1,6 +1,7 @@
 package pathtext
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -25,7 +26,7 @@ const (
 // marks are words of which each line that counts has one.
 var marks = []string{"flannel", "calico", "cilium", "weave", "canal", "vxlan", "geneve", "ipip", "wireguard", "openvpn", "ipsec", "strongswan", "tailscale", "zerotier", "netbird", "tunnel", "vpn", "overlay", " gre", "backend",
 	"pod", "container", "kube", "k3s", "k8s", "rke", "docker", "virtio", "vmxnet", "netvsc", "hyper-v", "e1000", "guest", "mtu", "mss", "offload", "lro", "gro", "tso", "lso", "gso", "checksum",
-	"bps", "bit", "b/s", " ms", "ping", "iperf", "stream", "starlink", "lte", "packet loss"}
+	"bps", "bit", "b/s", " ms", "ping", "iperf", "stream", "starlink", "lte", "loss", "cpu", "core", "gateway", "interface", "nic", "route", "forward", "firewall", "/2", "/1"}
 
 func mayTell(line string) bool {
 	if len(line) > longestParagraph || logged.MatchString(line) {
@@ -76,6 +77,13 @@ var (
 	helped    = piece.Compile(`(?i)\b(?:improves?d?|fix(?:es|ed)?|solves?d?|helps?|increases?|resolves?d?|acceptable|normal|full speed|faster|much better|goes (?:up|back)|back to)\b`)
 	pingGood  = piece.Compile(`(?i)\bping(?:s|ing)?\b[^.;]{0,40}\b(?:works?|working|fine|ok|okay|good|success\w*|pass(?:es)?|answers?)\b|\b(?:can|able to) ping\b`)
 	bulkFails = piece.Compile(`(?i)\b(?:iperf\d?|scp|curl|http|tcp|ssh|transfer|download|copy)\b[^.;]{0,50}\b(?:0(?:\.0+)? ?[KMGkmg]?(?:bits?|bps|bytes?)(?:/s(?:ec)?)?|hangs?|hung|stalls?|fails?|freez\w+|times? out|stuck|nothing|does(?:n.t| not) work)`)
+	fullCPU   = piece.Compile(`(?i)\b(?:(openvpn|charon|wireguard|wg-crypt\w*|flanneld|iperf3?|vhost\S*|qemu\S*|kworker\S*|ovs-vswitchd|smbd|nginx|haproxy|(?:one|single|1|a) (?:cpu|core|vcpu|thread))\b[^.;]{0,40}?\b(?:100|9[5-9]) ?%|(?:100|9[5-9]) ?%[^.;]{0,30}\b(?:of |on |by )?(openvpn|charon|flanneld|iperf3?|(?:one|a|single) (?:cpu|core|vcpu|thread))\b|(?:maxes|maxing|maxed|pegs?|pegged|pegging|saturat\w+) (?:out )?(?:at )?(one|a|a single|single|1) (?:cpu|core|vcpu))`)
+	lossSaid  = piece.Compile(`(?i)\b(\d{1,2}(?:\.\d+)?)(?: ?(?:-|–|to) ?\d{1,2}(?:\.\d+)?)? ?% (?:of )?(?:packet )?loss\b|\bpacket loss (?:of |is |about |around )*(\d{1,2}(?:\.\d+)?) ?%`)
+	sizes     = piece.Compile(`\bVpnGw[1-5](?:AZ)?\b`)
+	gateways  = piece.Compile(`\b(?:(?:Azure )?VPN [Gg]ateway|Site-to-Site VPN|[Tt]ransit [Gg]ateway|TGW|Cloud VPN|Cloud NAT|NAT [Gg]ateway|ExpressRoute|Direct Connect|virtual private gateway|VGW)\b`)
+	forwarder = piece.Compile(`(?i)\b(?:as a router|as (?:a |my |the )?firewall|routed (?:via|through)|forwarded traffic|forwarding (?:traffic|packets)|router vm)\b`)
+	wrongWay  = piece.Compile(`(?i)\b(?:repl(?:y|ies)|respon(?:se|ses|ds)|answers?|return(?:ing)? (?:traffic|packets)|syn-?ack|outgoing (?:traffic|packets)|traffic)\b[^.;]{0,60}\b(?:wrong|the other|(?:the|a) different|(?:the )?first|default) (?:interface|nic|gateway|card|port|adapter)\b|\basymmetric(?:al)? rout\w+`)
+	listed    = piece.Compile(`(?:^|[\s(*-])((?:eth|en[opsx]|em|ens|eno|bond|br|vlan)[\w.]*\d[\w.]*)\)?\s*(?:[:=]|->|has|is)\s*(?:inet |ip(?: address)?:? ?)?(\d{1,3}(?:\.\d{1,3}){3}/\d{1,2})\b`)
 	tripAfter = piece.Compile(`(?i)\b(?:rtt|latency|pings?|round[ -]?trip\w*|delay)\b[^.;\d]{0,30}(\d{1,4}(?:\.\d+)?)(?: ?(?:-|–|to) ?\d{1,4})? ?ms\b`)
 	tripFirst = piece.Compile(`(?i)\b(\d{1,4}(?:\.\d+)?) ?ms (?:of |one-way )?(?:rtt|latency|ping|round|delay|away|apart)`)
 )
@@ -120,7 +128,29 @@ func readWords(s *sink, lines []piece.Line) (read int) {
 	if trip != nil {
 		said("trip_ms", trip[1])
 	}
+	if m := fullCPU.FindStringSubmatch(text); m != nil && !noHelp.MatchString(m[0]) {
+		said("cpu_full", strings.ToLower(m[1]+m[2]+m[3]))
+	}
+	if m := lossSaid.FindStringSubmatch(text); m != nil && piece.Float(m[1]+m[2]) > 0 {
+		said("loss_percent", m[1]+m[2])
+	}
+	if m := cmp.Or(sizes.FindString(text), gateways.FindString(text)); m != "" {
+		said("gateway", m)
+	}
+	if m := forwarder.FindString(text); m != "" {
+		said("forwards", m)
+	}
+	if m := wrongWay.FindString(text); m != "" {
+		said("wrong_way", m)
+	}
+	for _, m := range listed.FindAllStringSubmatch(text, 8) {
+		s.Set("link "+m[1], "address "+m[2], "", l)
+		read = 1
+	}
 	for _, c := range clauses(text) {
+		if way, rate := sharedRate(c); way != "" {
+			said(way, rate)
+		}
 		if way, rate := comparedRate(c); way != "" {
 			said(way, rate)
 		}
