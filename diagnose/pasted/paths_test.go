@@ -45,6 +45,14 @@ func TestToldPaths(t *testing.T) {
 		{"a provider's gateway", "Two VMs in Azure: through our VPN gateway (VpnGw1) we get 500 Mbps, inside the vnet 12 Gbps without it.\n", record.Shaper, 0.55, 0.7, "650", ""},
 		{"two listed interfaces of one subnet", "Interface 1 (ens5): 192.0.2.2/24, gateway 192.0.2.254\nInterface 2 (ens6): 192.0.2.3/24, gateway 192.0.2.254\n", record.AsymmetricRoute, 0.7, 0.8, "same subnet", ""},
 		{"two listed interfaces of two subnets", "Interface 1 (ens5): 192.0.2.2/25, gateway 192.0.2.126\nInterface 2 (ens6): 192.0.2.130/25, gateway 192.0.2.254\n", record.Unknown, 0, 0, "", "same subnet"},
+		{"a VPN in user space, in bytes, with the network's rate behind", "When tailscale is on I get 20MBps, without tailscale it is 160MBps+ (2.5Gbps network).\n", record.SenderCPU, 0.5, 0.6, "1.28 Gbit/s", "2.5"},
+		{"several rates of pods: the slow one counts", "I get 6-7 gbit/s between two pods of Cilium. On the hosts I get 9.9gbit/s as expected.\nFrom a pod to a host it is 9.9gbit/s as well.\n", record.ReceiverCPU, 0.5, 0.6, "7.00 Gbit/s", ""},
+		{"bold rates", "- iperf over the internet has a speed of **752 to 820**Mbps\n- iperf over tailscale has a speed of **84 to 364**Mbps\n", record.SenderCPU, 0.5, 0.6, "820 Mbit/s", ""},
+		{"SMB is faster than iperf3", "Over 25G I can copy at 3.0 GB/s using SMB.\n" + single, record.SenderCPU, 0.6, 0.7, "3.16", ""},
+		{"SMB is as fast as iperf3", "Over 25G I can copy at 0.6 GB/s using SMB.\n" + single, record.Unknown, 0, 0, "", "Another tool"},
+		{"public addresses of a cloud", "GCP, n1-standard-4.\nBy the internal IP I get 6 Gbit/s, by the external IP only 600 Mbit/s.\n", record.Shaper, 0.6, 0.7, "private addresses", ""},
+		{"public and private alike", "GCP, n1-standard-4.\nBy the internal IP I get 6 Gbit/s, by the external IP 5.9 Gbit/s.\n", record.Unknown, 0, 0, "", "lower limit"},
+		{"a test that stands still and repeats nothing", rows([][3]float64{{58, 0, 410}, {0, 0, 410}, {0, 0, 410}, {0, 0, 410}, {0, 0, 410}}), record.Application, 0.4, 0.5, "ss -tinm", "vanish"},
 		{"answers by the wrong interface", "Requests come in on eth1, but the replies always leave by the wrong interface, eth0.\n", record.AsymmetricRoute, 0.55, 0.65, "ip rule", ""},
 	})
 }

@@ -111,6 +111,20 @@ func managedGateway(v *scene.View) {
 	}
 }
 
+// publicAddress: a cloud's instances that are slower by their public addresses.
+func publicAddress(v *scene.View) {
+	h, public, ok := saidBy(v, "rate_public")
+	_, private, ok2 := saidBy(v, "rate_private")
+	_, cloud, ok3 := saidBy(v, "cloud")
+	if !ok || !ok2 || !ok3 || piece.Float(public.Text) > 0.7*piece.Float(private.Text) {
+		return
+	}
+	v.Add(record.Shaper, 0.66, h, "the public addresses ("+cloud.Text+")",
+		fmt.Sprintf("By the private address it is %v, by the public one %v: what goes out to public addresses has a lower limit for each instance and each flow, even between two instances of one provider, and goes through its gateways.", unit.BitRate(piece.Float(private.Text)), unit.BitRate(piece.Float(public.Text))),
+		"Let instances talk by their private addresses (one network, peering, a private zone of names). To the Internet a larger instance or tier, and several flows.",
+		scene.Saw("said", "rate by the public address", public.Source), scene.Saw("said", "rate by the private address", private.Source)).Ask = cloudAsks(cloud.Text)
+}
+
 // wrongWay: answers that leave by another interface, as a sentence says.
 func wrongWay(v *scene.View) {
 	h, x, ok := saidBy(v, "wrong_way")

@@ -27,7 +27,7 @@ var names = map[string]string{"flannel-udp": "flannel's UDP backend", "vxlan": "
 
 func (p path) name() string {
 	if p.tunnel == "" && p.cluster {
-		return "the pods' network"
+		return "the containers' network"
 	}
 	return cmp.Or(names[p.tunnel], "the tunnel")
 }
@@ -66,9 +66,14 @@ func pathOf(v *scene.View) (p path) {
 			p.said = append(p.said, scene.Saw("said", x.Text, x.Source))
 		}
 	}
-	for key, rate := range map[string]*unit.BitRate{"rate_through": &p.through, "rate_direct": &p.direct} {
-		if x, ok := get(key); ok {
-			*rate = unit.BitRate(piece.Float(x.Text))
+	for _, h := range v.Case.Hosts {
+		for _, x := range h.Facts["said"]["rate_through"] {
+			if rate := unit.BitRate(piece.Float(x.Text)); p.through == 0 || rate < p.through {
+				p.through = rate
+			}
+		}
+		for _, x := range h.Facts["said"]["rate_direct"] {
+			p.direct = max(p.direct, unit.BitRate(piece.Float(x.Text)))
 		}
 	}
 	for _, r := range v.Case.Runs {

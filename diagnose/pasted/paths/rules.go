@@ -118,7 +118,7 @@ func slowOverlay(v *scene.View) {
 		v.Add(record.CardSlot, 0.52, p.host, p.name()+" (checksum offload or MTU)",
 			fmt.Sprintf("%s carries %.2g %% of what the nodes do: no encapsulation costs that much, so nearly all of its packets are lost. Mostly the card or hypervisor (vmxnet3, Azure, some kernels) gets the checksums of encapsulated packets wrong; else its MTU is too large for the links below.", p.name(), 100*part),
 			"Try `ethtool -K TUNNEL tx-checksum-ip-generic off` on both nodes (flannel.1, vxlan.calico, cilium_vxlan; Calico: FELIX_FEATUREDETECTOVERRIDE ChecksumOffloadBroken=true; or `ethtool -K LINK tx-udp_tnl-segmentation off tx-udp_tnl-csum-segmentation off` on the card). If that does not help: `ping -M do -s 1422 POD`, and an MTU at most 50 below the links'.", evidence...).Ask = asks(v, p)
-	case part < slow && p.through >= 300*unit.Mbps:
+	case part < slow && (p.encrypts() || p.through >= 300*unit.Mbps):
 		cause, work := record.ReceiverCPU, "Each packet gets a header and goes through the kernel twice, and one flow's packets stay on one core, above all where the card does not cut and merge encapsulated packets (tx-udp_tnl-segmentation, GRO) or in a guest"
 		if p.encrypts() {
 			cause, work = record.SenderCPU, "Each packet is encrypted by a core, of its own tunnel's queue"
@@ -132,6 +132,14 @@ func slowOverlay(v *scene.View) {
 // slowTool: iperf3 stays below what another tool carries over the same path.
 func slowTool(v *scene.View) {
 	h, x, ok := saidBy(v, "tool_slower")
+	if by, other, told := saidBy(v, "rate_other"); !ok && told {
+		for _, r := range v.Case.Runs {
+			if r.Tool == "iperf3" && !r.UDP && r.Target == 0 && r.Retransmits <= 0 && r.Rate > unit.Gbps && float64(r.Rate) < 0.7*piece.Float(other.Text) {
+				h, x, ok = by, other, true
+				x.Text = fmt.Sprintf("%v, another program %v", r.Rate, unit.BitRate(piece.Float(other.Text)))
+			}
+		}
+	}
 	if !ok {
 		return
 	}

@@ -46,18 +46,23 @@ func readTunnel(text string, said func(key, value string)) {
 
 var rateWord = piece.Compile(`\b(\d+(?:[.,]\d+)?)\+? ?([KkMmGg])(i?b(?:its?)?(?:/s(?:ec)?|ps)?|i?Bits?(?:/s(?:ec)?|ps)?|i?B(?:ytes?)?(?:/s(?:ec)?|ps)|i?bytes?(?:/s(?:ec)?|ps))(?:\W|$)`)
 
-// rateIn is the last rate that a clause names, in bit/s; zero none.
-func rateIn(clause string) float64 {
-	all := rateWord.FindAllStringSubmatch(clause, 8)
-	if all == nil {
-		return 0
+// capacity is what follows a rate that something is sold by: nobody measured it.
+var capacity = piece.Compile(`(?i)^[- ]?(?:ethernet|network|link|nic|port|card|switch|line|connection|uplink|interface|lan|fib(?:er|re)|circuit|adapter|internet|plan|bandwidth limit)\b`)
+
+// rateIn is the last rate that a clause tells as carried, in bit/s; zero none.
+func rateIn(clause string) (rate float64) {
+	for _, at := range rateWord.FindAllStringSubmatchIndex(clause, 8) {
+		part := func(n int) string { return clause[at[2*n]:at[2*n+1]] }
+		if capacity.MatchString(clause[at[7]:]) {
+			continue
+		}
+		v := piece.Float(part(1)) * piece.Decimal[strings.ToUpper(part(2))]
+		if of := part(3); strings.Contains(of, "yte") || strings.Contains(of, "B") && !strings.Contains(of, "Bit") {
+			v *= 8
+		}
+		rate = v
 	}
-	m := all[len(all)-1]
-	v := piece.Float(m[1]) * piece.Decimal[strings.ToUpper(m[2])]
-	if strings.Contains(m[3], "yte") || strings.Contains(m[3], "B") && !strings.Contains(m[3], "Bit") {
-		v *= 8
-	}
-	return v
+	return rate
 }
 
 var clauseEnd = piece.Compile(`;|,\s|\.\s|\b(?:while|but|whereas|vs\.?|versus|compared)\b`)
@@ -80,9 +85,9 @@ func cut(text string, at piece.Pattern) (out []string) {
 }
 
 var (
-	throughWords = piece.Compile(`(?i)\b(?:pods?|containers?|through|via|over the (?:tunnel|vpn)|tunnel\w*|vpn|wireguard|openvpn|ipsec|overlay|vxlan|geneve|ipip|tailscale|zerotier|service|nodeport|guests?)\b`)
+	throughWords = piece.Compile(`(?i)\b(?:pods?|containers?|through|via|over the (?:tunnel|vpn)|tunnel\w*|vpn|wireguard|openvpn|ipsec|overlay|vxlan|geneve|ipip|tailscale|zerotier|service|nodeport|gvisor|guests?)\b`)
 	directWords  = piece.Compile(`(?i)\b(?:hosts?|nodes?|bare-?metals?|vms?|directly|direct|native\w*|underlay|wan|physical|isp|internet|public ip|line|lan|servers?|workers?|worker\d+|outside|without)\b`)
-	without      = piece.Compile(`(?i)\b(?:without|outside|no) (?:the |a |any )?(?:tunnel|vpn|wireguard|openvpn|ipsec|overlay|vxlan|cni)`)
+	without      = piece.Compile(`(?i)\b(?:without|outside|no) (?:the |a |any )?(?:tunnel|vpn|wireguard|openvpn|ipsec|overlay|vxlan|cni|tailscale|zerotier|netbird)`)
 )
 
 // comparedRate is a clause's rate, in bit/s, by whether it went through a tunnel, an
@@ -106,6 +111,7 @@ func comparedRate(clause string) (way, rate string) {
 var (
 	iperf3Word = piece.Compile(`(?i)\biperf ?(?:v?3(?:\.\d+)?)\b`)
 	otherTool  = piece.Compile(`(?i)\biperf2\b|\biperf \(?v?2(?:\.\d+)*|\biperf\b|\bnuttcp\b|\bnetperf\b`)
+	copyTool   = piece.Compile(`(?i)\b(?:smb|robocopy|ftp|http|wget|curl|dd|nfs)\b`)
 	saturates  = piece.Compile(`(?i)\b(?:saturat\w+|line ?rate|full (?:speed|rate|bandwidth)|reliably)\b`)
 	slower     = piece.Compile(`(?i)\b(?:slow\w*|lower|less|worse|poor\w*)\b`)
 )
@@ -124,6 +130,9 @@ func (s *sink) compareTools(text string, l piece.Line, said func(key, value stri
 		s.topic("iperf3 rate", rate, l)
 	case other && (saturates.MatchString(text) || rate != "0"):
 		s.topic("other rate", rate, l)
+	}
+	if (other || copyTool.MatchString(text)) && !three && rate != "0" {
+		said("rate_other", rate)
 	}
 	fast, ok := s.C.Topics["other rate"]
 	slow, told := s.C.Topics["iperf3 rate"]
@@ -148,6 +157,26 @@ func sharedRate(clause string) (way, rate string) {
 		way = "rate_many"
 	case oneFlow.MatchString(clause):
 		way = "rate_one"
+	}
+	return way, strconv.FormatFloat(v, 'f', 0, 64)
+}
+
+var (
+	publicWords  = piece.Compile(`(?i)\b(?:public|external)(?:ly)?\b`)
+	privateWords = piece.Compile(`(?i)\b(?:private|internal)(?:ly)?\b`)
+)
+
+// addressedRate is a clause's rate, in bit/s, by whether it went to a public address or
+// to a private one.
+func addressedRate(clause string) (way, rate string) {
+	v := rateIn(clause)
+	public, private := publicWords.MatchString(clause), privateWords.MatchString(clause)
+	if v < 1e4 || v > 1e13 || public == private {
+		return "", ""
+	}
+	way = "rate_private"
+	if public {
+		way = "rate_public"
 	}
 	return way, strconv.FormatFloat(v, 'f', 0, 64)
 }

@@ -65,7 +65,7 @@ var (
 	backend    = piece.Compile(`(?i)\bbackend\b[^:]*:\s*\{?"?(?:type"?\s*[:=]\s*)?["'` + "`" + `]?(udp|vxlan|host-gw|wireguard|ipip|ipsec)\b`)
 	flannelUDP = piece.Compile(`(?i)\bflannel\b[^.;]{0,50}\budp\b|\budp\b[^.;]{0,20}\bbackend\b`)
 	notUDP     = piece.Compile(`(?i)\b(?:not|no|instead of|than) ["'` + "`" + `]?udp\b|\bor udp\b|\bvxlan\b`)
-	cluster    = piece.Compile(`(?i)\b(?:pods?|kubernetes|kubelet|k8s|k3s|microk8s|rke2?|flannel|calico|cilium|weave|canal|kube-?router|docker swarm|cni)\b`)
+	cluster    = piece.Compile(`(?i)\b(?:pods?|kubernetes|kubelet|k8s|k3s|microk8s|rke2?|flannel|calico|cilium|weave|canal|kube-?router|docker|podman|gvisor|cni)\b`)
 	guests     = piece.Compile(`(?i)\b(virtio(?:[-_ ]?net)?|vmxnet ?3?|netvsc|hv_netvsc|netkvm|e1000e?|xen-?netfront)\b`)
 )
 
@@ -97,7 +97,7 @@ func readWords(s *sink, lines []piece.Line) (read int) {
 		s.Set("said", key, value, l)
 		read = 1
 	}
-	text := l.Text
+	text := strings.ReplaceAll(l.Text, "**", "") // a forum's bold
 	readTunnel(text, said)
 	if m := guests.FindStringSubmatch(text); m != nil {
 		said("guest_card", strings.ToLower(m[1]))
@@ -149,6 +149,9 @@ func readWords(s *sink, lines []piece.Line) (read int) {
 	}
 	for _, c := range clauses(text) {
 		if way, rate := sharedRate(c); way != "" {
+			said(way, rate)
+		}
+		if way, rate := addressedRate(c); way != "" {
 			said(way, rate)
 		}
 		if way, rate := comparedRate(c); way != "" {
