@@ -53,6 +53,10 @@ func TestToldPaths(t *testing.T) {
 		{"public addresses of a cloud", "GCP, n1-standard-4.\nBy the internal IP I get 6 Gbit/s, by the external IP only 600 Mbit/s.\n", record.Shaper, 0.6, 0.7, "private addresses", ""},
 		{"public and private alike", "GCP, n1-standard-4.\nBy the internal IP I get 6 Gbit/s, by the external IP 5.9 Gbit/s.\n", record.Unknown, 0, 0, "", "lower limit"},
 		{"a test that stands still and repeats nothing", rows([][3]float64{{58, 0, 410}, {0, 0, 410}, {0, 0, 410}, {0, 0, 410}, {0, 0, 410}}), record.Application, 0.4, 0.5, "ss -tinm", "vanish"},
+		{"larger frames help an overlay", "Swarm overlay networks on 10 Gbps.\nWith the MTU raised to 8950, throughput of jumbo frames went from 1.1Gbps to 8.7Gbps.\n", record.ReceiverCPU, 0.6, 0.7, "com.docker.network.driver.mtu", "do not fit"},
+		{"all of a tunnel by one queue", "The ESP packets of both gateways are all processed by the same queue of the network card.\n", record.ReceiverCPU, 0.55, 0.65, "rx-flow-hash", ""},
+		{"one core of several", "Even though the gateways have 4 CPUs, only one of the CPUs seems to be used for IPsec, and it is maxed out.\n", record.SenderCPU, 0.6, 0.7, "AES-GCM", ""},
+		{"a tunnel of two Mbit/s is no matter of work", "Without VPN I get 42 Mbit/s from the server, through WireGuard only 1.9 Mbit/s.\n", record.MTU, 0.45, 0.55, "1280", "that is its work"},
 		{"answers by the wrong interface", "Requests come in on eth1, but the replies always leave by the wrong interface, eth0.\n", record.AsymmetricRoute, 0.55, 0.65, "ip rule", ""},
 	})
 }

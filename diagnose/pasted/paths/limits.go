@@ -52,8 +52,12 @@ func fullProgram(v *scene.View) {
 	}
 	p := pathOf(v)
 	what := x.Text
-	if what == "" || strings.HasSuffix(what, "cpu") || strings.HasSuffix(what, "core") || strings.HasSuffix(what, "thread") || slices.Contains([]string{"one", "a", "single", "a single", "1"}, what) {
+	if trimmed := strings.TrimSuffix(what, "s"); what == "" || strings.HasSuffix(trimmed, "cpu") || strings.HasSuffix(trimmed, "core") || strings.HasSuffix(trimmed, "thread") || slices.Contains([]string{"one", "a", "single", "a single", "1"}, what) {
 		what = "one core"
+	}
+	cause := record.SenderCPU
+	if strings.HasPrefix(what, "ksoftirq") {
+		cause = record.ReceiverCPU
 	}
 	sure, remedy := 0.58, "More flows over more queues and cores, larger packets (MTU, GRO and TSO on), or a faster core."
 	switch {
@@ -64,10 +68,37 @@ func fullProgram(v *scene.View) {
 	case what != "one core":
 		sure = 0.64
 	}
-	v.Add(record.SenderCPU, sure, h, what+" (full)",
+	v.Add(cause, sure, h, what+" (full)",
 		fmt.Sprintf("By what is said, %s is full while it runs: that is the limit, whatever the links carry.", what), remedy,
 		scene.Saw("said", x.Text+" at 100 %", x.Source)).Ask = []scene.Missing{
 		{Command: "mpstat -P ALL 1 5; top -H -b -n 1 | head -20", Host: "both ends", Why: "while it runs: which core and which thread is full, in %usr, %sys or %soft"},
+	}
+}
+
+// perPacket: larger packets help, so that the work for each packet is the limit.
+func perPacket(v *scene.View) {
+	h, x, ok := saidBy(v, "mtu_raised")
+	if !ok {
+		return
+	}
+	v.Add(record.ReceiverCPU, 0.64, h, "the work for each packet",
+		"Larger packets make it faster, by what is said: the limit is the work that each packet costs (a tunnel's header, a bridge, a guest's or a container's way through the kernel), and a core is full with it.",
+		"Use the largest MTU that the whole way carries: 9000 on the links, and inside a tunnel 50 to 80 less, on every node (Docker: `--opt com.docker.network.driver.mtu=8950`; Calico, flannel, Cilium: their mtu). Where that cannot be: GRO and the card's tunnel offloads on, several flows over several queues.",
+		scene.Saw("said", x.Text, x.Source)).Ask = asks(v, pathOf(v))
+}
+
+// oneQueue: packets that all come by one queue of a card, so that one core gets them.
+func oneQueue(v *scene.View) {
+	h, x, ok := saidBy(v, "one_queue")
+	if !ok || v.HasFinding(record.ReceiverCPU) {
+		return
+	}
+	v.Add(record.ReceiverCPU, 0.6, h, "one receive queue",
+		"All packets come by one queue, by what is said, so that one core receives them: a card chooses the queue by addresses and ports, and a tunnel (ESP, GRE, one UDP port) or one flow has but one set of them.",
+		"Several tunnels or flows, each with ports or addresses of its own; hashing by SPI or inner headers where the card can (`ethtool -N LINK rx-flow-hash esp4 sdfn`, `udp4 sdfn`); RPS, or pcrypt and threaded NAPI, to give the work behind the queue to more cores.",
+		scene.Saw("said", x.Text, x.Source)).Ask = []scene.Missing{
+		{Command: "mpstat -P ALL 1 5; grep LINK /proc/interrupts", Host: "the receiver", Why: "while it runs: whether one core is full in %soft, and which queues count"},
+		{Command: "ethtool -S LINK | grep -E 'rx_?(queue_)?[0-9]+_packets'; ethtool -l LINK", Host: "the receiver", Why: "which queue gets how much, and how many there are"},
 	}
 }
 

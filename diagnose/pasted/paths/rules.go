@@ -16,6 +16,9 @@ const (
 	slow  = 0.85
 )
 
+// leastWork is what any processor encrypts: less is no matter of work.
+const leastWork = 30 * unit.Mbps
+
 // userspaceOverlay: flannel's UDP backend passes each packet through its own program.
 func userspaceOverlay(v *scene.View) {
 	p := pathOf(v)
@@ -110,7 +113,7 @@ func slowOverlay(v *scene.View) {
 	part := float64(p.through) / float64(p.direct)
 	evidence := append([]record.Evidence{scene.Saw("rates", fmt.Sprintf("%v by %s, %v without", p.through, p.name(), p.direct), sourceOf(v))}, p.said...)
 	switch {
-	case part < faint && p.encrypts():
+	case part < slow && p.encrypts() && (part < faint || p.through < leastWork):
 		v.Add(record.MTU, 0.5, p.host, p.name()+" (MTU)",
 			fmt.Sprintf("%s carries %.2g %% of what the path does: encryption does not cost that much. Either its packets are too large for a part of the path (PPPoE, another tunnel, LTE) and are cut or lost, or a provider slows UDP.", p.name(), 100*part),
 			"`ping -M do -s 1372 PEER` inside the tunnel, then less; set its MTU to what passes plus 28 (1280 is a safe trial), on both ends. No better: `iperf3 -u -b` beside the tunnel says whether UDP is slowed.", evidence...).Ask = asks(v, p)
@@ -118,7 +121,7 @@ func slowOverlay(v *scene.View) {
 		v.Add(record.CardSlot, 0.52, p.host, p.name()+" (checksum offload or MTU)",
 			fmt.Sprintf("%s carries %.2g %% of what the nodes do: no encapsulation costs that much, so nearly all of its packets are lost. Mostly the card or hypervisor (vmxnet3, Azure, some kernels) gets the checksums of encapsulated packets wrong; else its MTU is too large for the links below.", p.name(), 100*part),
 			"Try `ethtool -K TUNNEL tx-checksum-ip-generic off` on both nodes (flannel.1, vxlan.calico, cilium_vxlan; Calico: FELIX_FEATUREDETECTOVERRIDE ChecksumOffloadBroken=true; or `ethtool -K LINK tx-udp_tnl-segmentation off tx-udp_tnl-csum-segmentation off` on the card). If that does not help: `ping -M do -s 1422 POD`, and an MTU at most 50 below the links'.", evidence...).Ask = asks(v, p)
-	case part < slow && (p.encrypts() || p.through >= 300*unit.Mbps):
+	case part < slow && (p.encrypts() || p.through >= 10*leastWork):
 		cause, work := record.ReceiverCPU, "Each packet gets a header and goes through the kernel twice, and one flow's packets stay on one core, above all where the card does not cut and merge encapsulated packets (tx-udp_tnl-segmentation, GRO) or in a guest"
 		if p.encrypts() {
 			cause, work = record.SenderCPU, "Each packet is encrypted by a core, of its own tunnel's queue"

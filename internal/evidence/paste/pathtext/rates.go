@@ -131,8 +131,10 @@ func (s *sink) compareTools(text string, l piece.Line, said func(key, value stri
 	case other && (saturates.MatchString(text) || rate != "0"):
 		s.topic("other rate", rate, l)
 	}
-	if (other || copyTool.MatchString(text)) && !three && rate != "0" {
-		said("rate_other", rate)
+	for _, one := range sentences(text) {
+		if rate := rateIn(one); rate > 0 && !iperf3Word.MatchString(one) && (otherTool.MatchString(one) || copyTool.MatchString(one)) {
+			said("rate_other", strconv.FormatFloat(rate, 'f', 0, 64))
+		}
 	}
 	fast, ok := s.C.Topics["other rate"]
 	slow, told := s.C.Topics["iperf3 rate"]

@@ -26,7 +26,7 @@ const (
 // marks are words of which each line that counts has one.
 var marks = []string{"flannel", "calico", "cilium", "weave", "canal", "vxlan", "geneve", "ipip", "wireguard", "openvpn", "ipsec", "strongswan", "tailscale", "zerotier", "netbird", "tunnel", "vpn", "overlay", " gre", "backend",
 	"pod", "container", "kube", "k3s", "k8s", "rke", "docker", "virtio", "vmxnet", "netvsc", "hyper-v", "e1000", "guest", "mtu", "mss", "offload", "lro", "gro", "tso", "lso", "gso", "checksum",
-	"bps", "bit", "b/s", " ms", "ping", "iperf", "stream", "starlink", "lte", "loss", "cpu", "core", "gateway", "interface", "nic", "route", "forward", "firewall", "/2", "/1"}
+	"bps", "bit", "b/s", " ms", "ping", "iperf", "stream", "starlink", "lte", "loss", "cpu", "core", "gateway", "interface", "nic", "route", "queue", "frame", "forward", "firewall", "/2", "/1"}
 
 func mayTell(line string) bool {
 	if len(line) > longestParagraph || logged.MatchString(line) {
@@ -72,12 +72,14 @@ var (
 // Sentences that tell what helped, or what passes.
 var (
 	mtuHelps  = piece.Compile(`(?i)\b(?:lower(?:ed|ing)?|reduc(?:e|ed|ing)|decreas(?:e|ed|ing)|small(?:er)?|setting|set|chang(?:ed|ing))\b[^.;]{0,30}\b(?:mtu|mss)\b[^.;]{0,60}\b(?:improves?d?|fix(?:es|ed)?|solves?d?|helps?|works?|resolve[sd]?|better|faster|full speed)\b|\bmss clamp\w*\b[^.;]{0,40}\b(?:fix(?:es|ed)?|solve[sd]?|help(?:s|ed)?|works?)\b`)
+	mtuRaised = piece.Compile(`(?i)\b(?:rais(?:e|ed|ing)|increas(?:e|ed|ing)|larger|bigger|higher|jumbo|9000|8950|8951|8900)\b[^.;]{0,40}\b(?:mtu|frames?)\b[^.;]{0,80}\b(?:increas\w+|improv\w+|went from|faster|better|helps?|full speed)\b|\bmtu (?:to|of|=) ?(?:9000|8950|8951|8900)\b[^.;]{0,80}\b(?:increas\w+|improv\w+|went from|faster|better|helps?|full speed)\b`)
+	oneQueue  = piece.Compile(`(?i)\b(?:by|on|in|to|only|into) (?:the )?(?:same|one|a single|single|1) (?:rx |tx |receive |hardware |nic )?queue\b|\ball (?:packets|traffic|interrupts|irqs)\b[^.;]{0,40}\b(?:one|same|single) (?:cpu|core|queue)\b`)
 	noHelp    = piece.Compile(`(?i)\b(?:no|not|n't|doesn.t|didn.t|without|nothing|never|neither|cannot|same)\b`)
 	offloads  = piece.Compile(`(?i)\b(?:disabl(?:e|ed|ing)|turn(?:ed|ing)? off|switch(?:ed|ing)? off|with(?:out)?|un-?check(?:ed|ing)?)\b[^.;]{0,50}\b(?:offload\w*|lro|gro|tso|lso|gso|rsc|checksum\w*|segmentation)\b`)
 	helped    = piece.Compile(`(?i)\b(?:improves?d?|fix(?:es|ed)?|solves?d?|helps?|increases?|resolves?d?|acceptable|normal|full speed|faster|much better|goes (?:up|back)|back to)\b`)
 	pingGood  = piece.Compile(`(?i)\bping(?:s|ing)?\b[^.;]{0,40}\b(?:works?|working|fine|ok|okay|good|success\w*|pass(?:es)?|answers?)\b|\b(?:can|able to) ping\b`)
 	bulkFails = piece.Compile(`(?i)\b(?:iperf\d?|scp|curl|http|tcp|ssh|transfer|download|copy)\b[^.;]{0,50}\b(?:0(?:\.0+)? ?[KMGkmg]?(?:bits?|bps|bytes?)(?:/s(?:ec)?)?|hangs?|hung|stalls?|fails?|freez\w+|times? out|stuck|nothing|does(?:n.t| not) work)`)
-	fullCPU   = piece.Compile(`(?i)\b(?:(openvpn|charon|wireguard|wg-crypt\w*|flanneld|iperf3?|vhost\S*|qemu\S*|kworker\S*|ovs-vswitchd|smbd|nginx|haproxy|(?:one|single|1|a) (?:cpu|core|vcpu|thread))\b[^.;]{0,40}?\b(?:100|9[5-9]) ?%|(?:100|9[5-9]) ?%[^.;]{0,30}\b(?:of |on |by )?(openvpn|charon|flanneld|iperf3?|(?:one|a|single) (?:cpu|core|vcpu|thread))\b|(?:maxes|maxing|maxed|pegs?|pegged|pegging|saturat\w+) (?:out )?(?:at )?(one|a|a single|single|1) (?:cpu|core|vcpu))`)
+	fullCPU   = piece.Compile(`(?i)\b(?:(openvpn|charon|wireguard|wg-crypt\w*|flanneld|iperf3?|vhost\S*|qemu\S*|kworker\S*|ovs-vswitchd|smbd|nginx|haproxy|ksoftirqd?(?:/\d+)?|(?:one|single|1|a) (?:of the )?(?:cpu|core|vcpu|thread)s?)\b[^.;]{0,40}?\b(?:100|9[5-9]) ?%|(?:100|9[5-9]) ?%[^.;]{0,30}\b(?:of |on |by )?(openvpn|charon|flanneld|iperf3?|(?:one|a|single) (?:cpu|core|vcpu|thread))\b|\b(?:one of the (?:cpu|core|vcpu)s)\b[^;]{0,80}\bmaxe[ds] out|(?:maxes|maxing|maxed|pegs?|pegged|pegging|saturat\w+) (?:out )?(?:at )?(one|a|a single|single|1) (?:cpu|core|vcpu))`)
 	lossSaid  = piece.Compile(`(?i)\b(\d{1,2}(?:\.\d+)?)(?: ?(?:-|–|to) ?\d{1,2}(?:\.\d+)?)? ?% (?:of )?(?:packet )?loss\b|\bpacket loss (?:of |is |about |around )*(\d{1,2}(?:\.\d+)?) ?%`)
 	sizes     = piece.Compile(`\bVpnGw[1-5](?:AZ)?\b`)
 	gateways  = piece.Compile(`\b(?:(?:Azure )?VPN [Gg]ateway|Site-to-Site VPN|[Tt]ransit [Gg]ateway|TGW|Cloud VPN|Cloud NAT|NAT [Gg]ateway|ExpressRoute|Direct Connect|virtual private gateway|VGW)\b`)
@@ -104,6 +106,8 @@ func readWords(s *sink, lines []piece.Line) (read int) {
 	}
 	for _, sentence := range sentences(text) {
 		switch {
+		case mtuRaised.MatchString(sentence) && !noHelp.MatchString(sentence):
+			said("mtu_raised", mtuRaised.FindString(sentence))
 		case mtuHelps.MatchString(sentence) && !noHelp.MatchString(sentence):
 			said("mtu_helps", mtuHelps.FindString(sentence))
 		case offloads.MatchString(sentence) && helped.MatchString(sentence) && !noHelp.MatchString(sentence):
@@ -139,6 +143,9 @@ func readWords(s *sink, lines []piece.Line) (read int) {
 	}
 	if m := forwarder.FindString(text); m != "" {
 		said("forwards", m)
+	}
+	if m := oneQueue.FindString(text); m != "" {
+		said("one_queue", m)
 	}
 	if m := wrongWay.FindString(text); m != "" {
 		said("wrong_way", m)
