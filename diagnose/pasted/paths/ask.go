@@ -4,20 +4,25 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/diagnose/pasted/scene"
-	"github.com/linerate/linerate/internal/evidence/paste/piece"
 )
 
 // Ask are the outputs that a question of this kind wants: about a tunnel, a cloud, a
 // guest's card, a long path; nil where nothing was told of the way.
 func Ask(v *scene.View) []scene.Missing {
 	p := pathOf(v)
+	if _, _, ok := saidBy(v, "mptcp"); ok && len(v.Bonds) == 0 {
+		return mptcpAsks
+	}
+	if _, _, ok := saidBy(v, "unreachable"); ok && p.through == 0 && len(v.Case.Runs) == 0 {
+		return reachAsks
+	}
 	if p.used() {
 		return asks(v, p)
 	}
 	if len(v.Bonds)+len(v.Switches) > 0 {
 		return nil
 	}
-	if _, x, ok := saidBy(v, "trip_ms"); ok && piece.Float(x.Text) >= 10 {
+	if farAway(v) {
 		return longAsks
 	}
 	if _, x, ok := saidBy(v, "cloud"); ok {
@@ -34,6 +39,18 @@ func Ask(v *scene.View) []scene.Missing {
 		}
 	}
 	return nil
+}
+
+var mptcpAsks = []scene.Missing{
+	{Command: "ip mptcp endpoint; ip mptcp limits; sysctl net.mptcp", Host: "both hosts", Why: "whether each address is an endpoint (subflow on the client, signal on the server), how many subflows are allowed, and which scheduler is used"},
+	{Command: "ss -Mtin; nstat -az | grep -i mptcp", Host: "both hosts", Why: "while it runs: which subflows there are, how much each carries, and whether one fell back to TCP"},
+	{Command: "ip rule; ip route show table all", Host: "the client", Why: "whether each address leaves by its own link"},
+}
+
+var reachAsks = []scene.Missing{
+	{Command: "ip -br addr; ip rule; ip route show table all; ip route get PEER from ADDRESS", Host: "the host that does not answer", Why: "by which interface the answers of each address leave"},
+	{Command: "tcpdump -eni any host PEER", Host: "both hosts", Why: "whether the packet arrives, by which interface, and whether an answer leaves"},
+	{Command: "sysctl -a | grep '\\.rp_filter'; sysctl net.ipv4.ip_forward; nft list ruleset", Host: "the host that does not answer", Why: "whether the kernel or a filter drops it"},
 }
 
 func asks(v *scene.View, p path) []scene.Missing {

@@ -30,6 +30,10 @@ func flowLimit(v *scene.View) {
 			fmt.Sprintf("Several flows carry more than one: the path has room, and each flow is limited. %v over %s ms is %v in flight: a window or buffer that ends there on either end (tcp_rmem, tcp_wmem), or a few losses, after which CUBIC needs minutes to grow again.", single, trip.Text, unit.Bytes(flight)),
 			fmt.Sprintf("Raise the third values of tcp_rmem and tcp_wmem to about %v on both ends, with net.core.rmem_max and wmem_max; if `ss -tin` shows retransmits instead of rwnd_limited or sndbuf_limited, take BBR (`sysctl -w net.ipv4.tcp_congestion_control=bbr`) or several flows.", unit.Bytes(2*float64(sum)/8*ms/1000)),
 			append(evidence, scene.Saw("said", trip.Text+" ms", trip.Source))...).Ask = longAsks
+	case farAway(v):
+		v.Add(record.ReceiveWindow, 0.56, h, "each flow's window over the distance",
+			fmt.Sprintf("Several flows carry more than one (%v against %v): the path has room, and each flow is limited. Over a distance that is its window: what is on the way at once, over the round trip; or a few losses, after which CUBIC needs long to grow again.", sum, single),
+			"Raise the third values of tcp_rmem and tcp_wmem on both ends to twice the rate wanted times the round trip, with net.core.rmem_max and wmem_max; with losses take BBR; or use several flows.", evidence...).Ask = longAsks
 	case cloud.Text == "aws" && (scene.Close(single, 5*unit.Gbps, 0.86, 1.02) || scene.Close(single, 10*unit.Gbps, 0.9, 1.02)):
 		v.Add(record.Shaper, 0.74, h, "AWS's limit of a flow",
 			fmt.Sprintf("%v is what AWS gives a single flow (5 Gbit/s, 10 within a cluster placement group), whatever the instance has.", single),
@@ -73,6 +77,36 @@ func fullProgram(v *scene.View) {
 		scene.Saw("said", x.Text+" at 100 %", x.Source)).Ask = []scene.Missing{
 		{Command: "mpstat -P ALL 1 5; top -H -b -n 1 | head -20", Host: "both ends", Why: "while it runs: which core and which thread is full, in %usr, %sys or %soft"},
 	}
+}
+
+// farAway reports hosts that are far apart, by what is said.
+func farAway(v *scene.View) bool {
+	if _, x, ok := saidBy(v, "trip_ms"); ok && piece.Float(x.Text) >= 10 {
+		return true
+	}
+	_, _, ok := saidBy(v, "far")
+	return ok
+}
+
+// lossyDistance: losses over a long way, which cost a flow most of its rate.
+func lossyDistance(v *scene.View) {
+	if len(v.Case.Runs) > 0 && v.HasFinding(record.Congestion) {
+		return
+	}
+	sure, key := 0.0, ""
+	for k, s := range map[string]float64{"bbr_helps": 0.66, "lossy": 0.54, "udp_fine": 0.46, "loss_percent": 0.56} {
+		if _, _, ok := saidBy(v, k); ok && s > sure && (farAway(v) || k == "bbr_helps") {
+			sure, key = s, k
+		}
+	}
+	if sure == 0 {
+		return
+	}
+	h, x, _ := saidBy(v, key)
+	v.Add(record.Congestion, sure, h, "losses on the long way",
+		"A flow over a long way is slowed by few losses: after each one CUBIC or Reno halves its window and needs many round trips to grow again, so that the rate falls with the distance and the links stay empty. The losses are often a short buffer where a fast link meets a slower one, which a faster sender's bursts overflow, or a provider's policer.",
+		"Find where they are (`mtr -rwzc 200 PEER` each way; `iperf3 -u -b` at half the rate, then more), and let the provider see it. Meanwhile BBR on the sender (`sysctl -w net.core.default_qdisc=fq net.ipv4.tcp_congestion_control=bbr`), pacing below the slowest link (`tc qdisc replace dev LINK root fq maxrate RATE`), or several flows.",
+		scene.Saw("said", x.Text, x.Source)).Ask = longAsks
 }
 
 // perPacket: larger packets help, so that the work for each packet is the limit.

@@ -32,6 +32,10 @@ func readTunnel(text string, said func(key, value string)) {
 		said("tunnel", name)
 		return
 	}
+	if m := directive.FindStringSubmatch(text); m != nil {
+		said("tunnel", map[bool]string{true: "openvpn", false: map[bool]string{true: "wireguard", false: "ipsec"}[m[2] != ""]}[m[1] != ""])
+		return
+	}
 	if flannelUDP.MatchString(text) && !notUDP.MatchString(text) {
 		said("tunnel", "flannel-udp")
 		return
@@ -85,7 +89,7 @@ func cut(text string, at piece.Pattern) (out []string) {
 }
 
 var (
-	throughWords = piece.Compile(`(?i)\b(?:pods?|containers?|through|via|over the (?:tunnel|vpn)|tunnel\w*|vpn|wireguard|openvpn|ipsec|overlay|vxlan|geneve|ipip|tailscale|zerotier|service|nodeport|gvisor|guests?)\b`)
+	throughWords = piece.Compile(`(?i)\b(?:pods?|containers?|through|via|over the (?:tunnel|vpn)|tunnel\w*|\w*vpn|wireguard|openvpn|ipsec|overlay|vxlan|geneve|ipip|tailscale|zerotier|service|nodeport|gvisor|weave|flannel|canal|cilium|calico|ipvlan|guests?)\b`)
 	directWords  = piece.Compile(`(?i)\b(?:hosts?|nodes?|bare-?metals?|vms?|directly|direct|native\w*|underlay|wan|physical|isp|internet|public ip|line|lan|servers?|workers?|worker\d+|outside|without)\b`)
 	without      = piece.Compile(`(?i)\b(?:without|outside|no) (?:the |a |any )?(?:tunnel|vpn|wireguard|openvpn|ipsec|overlay|vxlan|cni|tailscale|zerotier|netbird)`)
 )
@@ -145,7 +149,7 @@ func (s *sink) compareTools(text string, l piece.Line, said func(key, value stri
 
 var (
 	oneFlow   = piece.Compile(`(?i)\b(?:one|a|single|1|per)[- ](?:tcp |iperf3? )?(?:stream|flow|connection|session|thread|transfer)\b|\bwithout -P\b|-P ?1\b`)
-	manyFlows = piece.Compile(`(?i)-P ?(?:[2-9]|\d\d+)\b|\b(?:\d+|several|multiple|many|more|parallel) (?:parallel |tcp |iperf3? )?(?:streams?|flows|connections|sessions|threads|transfers)\b|\bin parallel\b`)
+	manyFlows = piece.Compile(`(?i)-P ?(?:[2-9]|\d\d+)\b|\b(?:\d+|two|three|four|second|third|several|multiple|many|more|parallel) (?:parallel |tcp |iperf3? )?(?:streams?|flows|connections|sessions|threads|transfers)\b|\bin parallel\b`)
 )
 
 // sharedRate is a clause's rate, in bit/s, by whether one flow came to it or several.
