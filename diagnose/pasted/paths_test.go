@@ -67,6 +67,9 @@ func TestToldPaths(t *testing.T) {
 		{"a pod that is not reached", "From pod 1 I can ping pod 2.\nFrom pod 1 I cannot ping pod 3 at the second ENI.\n", record.Unknown, 0, 0, "tcpdump -eni any", "ping -M do"},
 		{"MPTCP with one subflow", "Both hosts run MPTCP with two interfaces, and the bandwidth does not increase.\n", record.Unknown, 0, 0, "ip mptcp endpoint", "cat /proc/net/bonding"},
 		{"OpenVPN by its configuration", "I get 20mbit/s on a dedicated server, with little CPU usage.\nproto udp4\ndev tun0\ncipher AES-256-CBC\n", record.Unknown, 0, 0, "beside OpenVPN", "cat /proc/net/bonding"},
+		{"a VPN that brings a rate down", "Trying nebula between two servers brings the benchmark down from 2 Gbits/sec to 200 Mbits/sec.\n", record.SenderCPU, 0.5, 0.6, "200 Mbit/s", ""},
+		{"UDP losses of an old iperf3", "With UDP we see extreme packet loss even at 10 Mbit/s.\nThis is iperf3 version 3.0.7 on both hosts, as Ubuntu has it.\n", record.Application, 0.6, 0.7, "-w 2M", ""},
+		{"UDP losses of a new iperf3", "With UDP we see extreme packet loss even at 10 Mbit/s.\nThis is iperf3 version 3.17 on both hosts, as Debian has it.\n", record.Unknown, 0, 0, "", "bursts"},
 		{"answers by the wrong interface", "Requests come in on eth1, but the replies always leave by the wrong interface, eth0.\n", record.AsymmetricRoute, 0.55, 0.65, "ip rule", ""},
 	})
 }

@@ -23,7 +23,7 @@ type path struct {
 
 // names are how a sentence calls a tunnel.
 var names = map[string]string{"flannel-udp": "flannel's UDP backend", "vxlan": "VXLAN", "geneve": "Geneve", "ipip": "IP in IP", "gre": "GRE", "wireguard": "WireGuard",
-	"openvpn": "OpenVPN", "ipsec": "IPsec", "zerotier": "ZeroTier", "tunnel": "the tunnel", "host-gw": "host-gw"}
+	"openvpn": "OpenVPN", "ipsec": "IPsec", "zerotier": "ZeroTier", "vpn": "the VPN", "tunnel": "the tunnel", "host-gw": "host-gw"}
 
 func (p path) name() string {
 	if p.tunnel == "" && p.cluster {
@@ -37,7 +37,7 @@ func (p path) used() bool { return p.tunnel != "" && p.tunnel != "host-gw" || p.
 
 // encrypts reports a tunnel whose packets a program or the kernel encrypts.
 func (p path) encrypts() bool {
-	return slices.Contains([]string{"wireguard", "openvpn", "ipsec", "zerotier"}, p.tunnel)
+	return slices.Contains([]string{"wireguard", "openvpn", "ipsec", "zerotier", "vpn"}, p.tunnel)
 }
 
 // pathOf is what was told of the way.
@@ -74,6 +74,13 @@ func pathOf(v *scene.View) (p path) {
 		}
 		for _, x := range h.Facts["said"]["rate_direct"] {
 			p.direct = max(p.direct, unit.BitRate(piece.Float(x.Text)))
+		}
+	}
+	if before, ok := get("rate_before"); ok {
+		after, _ := get("rate_after")
+		p.direct = max(p.direct, unit.BitRate(piece.Float(before.Text)))
+		if rate := unit.BitRate(piece.Float(after.Text)); p.through == 0 || rate < p.through {
+			p.through = rate
 		}
 	}
 	for _, r := range v.Case.Runs {

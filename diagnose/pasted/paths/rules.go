@@ -26,7 +26,8 @@ const leastApart = 0.7
 func told(v *scene.View) bool {
 	_, _, through := saidBy(v, "rate_through")
 	_, _, direct := saidBy(v, "rate_direct")
-	return through || direct
+	_, _, before := saidBy(v, "rate_before")
+	return through || direct || before
 }
 
 // userspaceOverlay: flannel's UDP backend passes each packet through its own program.

@@ -89,7 +89,7 @@ func cut(text string, at piece.Pattern) (out []string) {
 }
 
 var (
-	throughWords = piece.Compile(`(?i)\b(?:pods?|containers?|through|via|over the (?:tunnel|vpn)|tunnel\w*|\w*vpn|wireguard|openvpn|ipsec|overlay|vxlan|geneve|ipip|tailscale|zerotier|service|nodeport|gvisor|weave|flannel|canal|cilium|calico|ipvlan|guests?)\b`)
+	throughWords = piece.Compile(`(?i)\b(?:pods?|containers?|through|via|over the (?:tunnel|vpn)|tunnel\w*|\w*vpn|wireguard|openvpn|ipsec|overlay|vxlan|geneve|ipip|tailscale|zerotier|service|nodeport|gvisor|nebula|tinc|n2n|weave|flannel|canal|cilium|calico|ipvlan|guests?)\b`)
 	directWords  = piece.Compile(`(?i)\b(?:hosts?|nodes?|bare-?metals?|vms?|directly|direct|native\w*|underlay|wan|physical|isp|internet|public ip|line|lan|servers?|workers?|worker\d+|outside|without)\b`)
 	without      = piece.Compile(`(?i)\b(?:without|outside|no) (?:the |a |any )?(?:tunnel|vpn|wireguard|openvpn|ipsec|overlay|vxlan|cni|tailscale|zerotier|netbird)`)
 )

@@ -3,6 +3,7 @@ package pathtext
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
@@ -24,7 +25,7 @@ const (
 )
 
 // marks are words of which each line that counts has one.
-var marks = []string{"flannel", "calico", "cilium", "weave", "canal", "vxlan", "geneve", "ipip", "wireguard", "openvpn", "ipsec", "strongswan", "tailscale", "zerotier", "netbird", "tunnel", "vpn", "overlay", " gre", "backend",
+var marks = []string{"flannel", "calico", "cilium", "weave", "canal", "vxlan", "geneve", "ipip", "wireguard", "openvpn", "ipsec", "strongswan", "tailscale", "zerotier", "netbird", "tunnel", "vpn", "overlay", "nebula", "tinc", "n2n", " gre", "backend",
 	"pod", "container", "kube", "k3s", "k8s", "rke", "docker", "virtio", "vmxnet", "netvsc", "hyper-v", "e1000", "guest", "mtu", "mss", "offload", "lro", "gro", "tso", "lso", "gso", "checksum",
 	"bps", "bit", "b/s", " ms", "ping", "iperf", "stream", "starlink", "lte", "loss", "cpu", "core", "gateway", "interface", "nic", "queue", "frame", "repl", "respon", "eni", "rout", "asymmetr", "reach", "communicate", "mptcp", "multipath", "mile", "distance", "ocean", "transatlantic", "region", "data center", "datacenter", "away", "ack", "udp", "bbr", "forward", "firewall", "/2", "/1"}
 
@@ -42,7 +43,7 @@ func mayTell(line string) bool {
 // logged is a line of a log, and row one of a table or of a tool's output: nobody says them.
 var (
 	logged = piece.Compile(`^\s*(?:\[\s*\d+\.\d+\]|[A-Z][a-z]{2}\s+\d+ \d\d:\d\d:\d\d|\d{4}-\d\d-\d\d[ T]\d\d:\d\d|[IWE]\d{4} \d\d:)|\bkernel: |^\s*[\w.@-]+\[\d+\]: `)
-	row    = piece.Compile(`^\s*(?:\[ *(?:\d+|SUM|ID)\]|\d+ bytes from|\d+: \w|inet6? |link/|[\w.-]+:\s+flags=|[#$%>] ?(?:ip|iperf|ping|ss|ethtool)\b)`)
+	row    = piece.Compile(`^\s*(?:\[ *(?:\d+|SUM|ID)\]|\d+ bytes from|\d+: \w|inet6? |link/|iperf3?: |nc: |ping: |ssh: |curl: |[\w.-]+:\s+flags=|[#$%>] ?(?:ip|iperf|ping|ss|ethtool)\b)`)
 )
 
 // tunnels are what sentences name, the surest first.
@@ -58,7 +59,8 @@ var tunnels = []struct {
 	{"ipip", piece.Compile(`(?i)\bip-?in-?ip\b|\bipip\b`)},
 	{"gre", piece.Compile(`(?i)\bgre(?:tap)?\b`)},
 	{"zerotier", piece.Compile(`(?i)\bzero ?tier\b`)},
-	{"tunnel", piece.Compile(`(?i)\b(?:\w*vpn|l2tp|6in4|overlay|tunnell?(?:ed|ing|s)?)\b`)},
+	{"vpn", piece.Compile(`(?i)\b(?:nebula|tinc|n2n|softether|\w{2,}vpn)\b`)},
+	{"tunnel", piece.Compile(`(?i)\b(?:vpn|l2tp|6in4|overlay|tunnell?(?:ed|ing|s)?)\b`)},
 }
 
 var (
@@ -81,6 +83,9 @@ var (
 	pingGood  = piece.Compile(`(?i)\bping(?:s|ing)?\b[^.;]{0,40}\b(?:works?|working|fine|ok|okay|good|success\w*|pass(?:es)?|answers?)\b|\b(?:can|able to) ping\b`)
 	bulkFails = piece.Compile(`(?i)\b(?:iperf\d?|scp|curl|http|tcp|ssh|transfer|download|copy)\b[^.;]{0,50}\b(?:0(?:\.0+)? ?[KMGkmg]?(?:bits?|bps|bytes?)(?:/s(?:ec)?)?|hangs?|hung|stalls?|fails?|freez\w+|times? out|stuck|nothing|does(?:n.t| not) work)`)
 	fullCPU   = piece.Compile(`(?i)\b(?:(openvpn|charon|wireguard|wg-crypt\w*|flanneld|iperf3?|vhost\S*|qemu\S*|kworker\S*|ovs-vswitchd|smbd|nginx|haproxy|ksoftirqd?(?:/\d+)?|(?:one|single|1|a) (?:of the )?(?:cpu|core|vcpu|thread)s?)\b[^.;]{0,40}?\b(?:100|9[5-9]) ?%|(?:100|9[5-9]) ?% (?:of |on |by )[^.;]{0,30}\b(openvpn|charon|flanneld|iperf3?|(?:\w+ )?(?:cpu|core|vcpu|thread))\b|\b(?:one of the (?:cpu|core|vcpu)s)\b[^;]{0,80}\bmaxe[ds] out|(?:maxes|maxing|maxed|pegs?|pegged|pegging|saturat\w+) (?:out )?(?:at )?(one|a|a single|single|1) (?:cpu|core|vcpu))`)
+	fallsFrom = piece.Compile(`(?i)\b(?:down|drops?|dropped|falls?|fell|goes|went|reduces?d?|decreases?d?)\b[^.;]{0,30}\bfrom\b(.{3,30}?)\bto\b(.{3,30})`)
+	oldIperf3 = piece.Compile(`(?i)\biperf ?3?(?: version)?[ :]*v?(3\.[01](?:\.\d+|b\d+)?)(?:[^.\d]|\.?$|\.\s)`)
+	udpLoss   = piece.Compile(`(?i)\budp\b[^;]{0,80}\b(?:loss|lost|losing)\b|\b(?:loss|lost|losing)\b[^;]{0,80}\budp\b`)
 	lossSaid  = piece.Compile(`(?i)\b(\d{1,2}(?:\.\d+)?)(?: ?(?:-|–|to) ?\d{1,2}(?:\.\d+)?)? ?% (?:of )?(?:packet )?loss\b|\bpacket loss (?:of |is |about |around )*(\d{1,2}(?:\.\d+)?) ?%`)
 	sizes     = piece.Compile(`\bVpnGw[1-5](?:AZ)?\b`)
 	gateways  = piece.Compile(`\b(?:(?:Azure )?VPN [Gg]ateway|Site-to-Site VPN|[Tt]ransit [Gg]ateway|TGW|Cloud VPN|Cloud NAT|NAT [Gg]ateway|ExpressRoute|Direct Connect|virtual private gateway|VGW)\b`)
@@ -98,7 +103,7 @@ var (
 )
 
 // plain are facts that are told by their words alone.
-var plain = map[string]piece.Pattern{"unreachable": noReach, "mptcp": multipath, "far": farWords, "lossy": lossy, "bbr_helps": bbrHelps, "udp_fine": udpFine}
+var plain = map[string]piece.Pattern{"unreachable": noReach, "mptcp": multipath, "far": farWords, "lossy": lossy, "bbr_helps": bbrHelps, "udp_fine": udpFine, "udp_loss": udpLoss}
 
 // none is how a sentence says that there is none of it.
 var none = piece.Compile(`(?i)\b(?:no|zero|without|0 ?%) (?:packet |any )?(?:loss|losses|retransmi\w+|dup)|\bdid(?: not|n't) help\b`)
@@ -153,6 +158,15 @@ func readWords(s *sink, lines []piece.Line) (read int) {
 	}
 	if m := cmp.Or(sizes.FindString(text), gateways.FindString(text)); m != "" {
 		said("gateway", m)
+	}
+	if m := fallsFrom.FindStringSubmatch(text); m != nil {
+		if from, to := rateIn(m[1]), rateIn(m[2]); from > 0 && to > 0 && to < from {
+			said("rate_before", strconv.FormatFloat(from, 'f', 0, 64))
+			said("rate_after", strconv.FormatFloat(to, 'f', 0, 64))
+		}
+	}
+	if m := oldIperf3.FindStringSubmatch(text); m != nil {
+		said("old_iperf3", m[1])
 	}
 	for key, words := range plain {
 		if m := words.FindString(text); m != "" && !(key == "lossy" || key == "bbr_helps") || m != "" && !none.MatchString(text) {
