@@ -122,17 +122,20 @@ func slowOverlay(v *scene.View) {
 		return
 	}
 	part := float64(p.through) / float64(p.direct)
-	if part > leastApart && !told(v) {
-		return // runs of one kind differ that much
+	doubt := 0.0
+	if !told(v) {
+		if doubt = 0.1; part > leastApart {
+			return // runs of one kind differ that much
+		}
 	}
 	evidence := append([]record.Evidence{scene.Saw("rates", fmt.Sprintf("%v by %s, %v without", p.through, p.name(), p.direct), sourceOf(v))}, p.said...)
 	switch {
 	case part < slow && p.encrypts() && (part < faint || p.through < leastWork):
-		v.Add(record.MTU, 0.46, p.host, p.name()+" (MTU)",
+		v.Add(record.MTU, 0.46-doubt, p.host, p.name()+" (MTU)",
 			fmt.Sprintf("%s carries %.2g %% of what the path does: encryption does not cost that much. Either its packets are too large for a part of the path (PPPoE, another tunnel, LTE) and are cut or lost, or a provider slows UDP.", p.name(), 100*part),
 			"`ping -M do -s 1372 PEER` inside the tunnel, then less; set its MTU to what passes plus 28 (1280 is a safe trial), on both ends. No better: `iperf3 -u -b` beside the tunnel says whether UDP is slowed.", evidence...).Ask = asks(v, p)
 	case part < faint:
-		v.Add(record.CardSlot, 0.48, p.host, p.name()+" (checksum offload or MTU)",
+		v.Add(record.CardSlot, 0.48-doubt, p.host, p.name()+" (checksum offload or MTU)",
 			fmt.Sprintf("%s carries %.2g %% of what the nodes do: no encapsulation costs that much, so nearly all of its packets are lost. Mostly the card or hypervisor (vmxnet3, Azure, some kernels) gets the checksums of encapsulated packets wrong; else its MTU is too large for the links below.", p.name(), 100*part),
 			"Try `ethtool -K TUNNEL tx-checksum-ip-generic off` on both nodes (flannel.1, vxlan.calico, cilium_vxlan; Calico: FELIX_FEATUREDETECTOVERRIDE ChecksumOffloadBroken=true; or `ethtool -K LINK tx-udp_tnl-segmentation off tx-udp_tnl-csum-segmentation off` on the card). If that does not help: `ping -M do -s 1422 POD`, and an MTU at most 50 below the links'.", evidence...).Ask = asks(v, p)
 	case part < slow && (p.encrypts() || p.through >= 10*leastWork):
@@ -140,7 +143,7 @@ func slowOverlay(v *scene.View) {
 		if p.encrypts() {
 			cause, work = record.SenderCPU, "Each packet is encrypted by a core, of its own tunnel's queue"
 		}
-		v.Add(cause, 0.55, p.host, p.name()+" (work for each packet)",
+		v.Add(cause, 0.55-doubt, p.host, p.name()+" (work for each packet)",
 			fmt.Sprintf("%s carries %v where the path carries %v: that is its work, not the network. %s.", p.name(), p.through, p.direct, work),
 			"See `mpstat -P ALL 1` on both ends: one core full in %soft or %sys is the proof. Larger frames (MTU 9000 below, 8950 inside) help most; the card's tunnel offloads on; several flows instead of one (`iperf3 -P 8`) and queues with a core each; or no encapsulation: host-gw, BGP or native routing where the nodes share a subnet.", evidence...).Ask = asks(v, p)
 	}

@@ -74,7 +74,8 @@ var (
 
 // Sentences that tell what helped, or what passes.
 var (
-	mtuHelps  = piece.Compile(`(?i)\b(?:lower(?:ed|ing)?|reduc(?:e|ed|ing)|decreas(?:e|ed|ing)|small(?:er)?|setting|set|chang(?:e|ed|ing))\b[^.;]{0,30}\b(?:mtu|mss)\b[^.;]{0,60}\b(?:improves?d?|fix(?:es|ed)?|solves?d?|helps?|works?|resolve[sd]?|better|faster|full speed)\b|\bmss clamp\w*\b[^.;]{0,40}\b(?:fix(?:es|ed)?|solve[sd]?|help(?:s|ed)?|works?)\b`)
+	mtuHelps  = piece.Compile(`(?i)\b(?:lower(?:ed|ing)?|reduc(?:e|ed|ing)|decreas(?:e|ed|ing)|smaller)\b[^.;]{0,30}\b(?:mtu|mss)\b[^.;]{0,60}\b(?:improves?d?|fix(?:es|ed)?|solve[sd]?|helps?|works?|resolve[sd]?|better|faster|full speed)\b|\b(?:set|setting|chang(?:e|ed|ing))\b[^.;]{0,30}\b(?:mtu|mss)\b[^.;]{0,60}\b(?:improves?d?|fix(?:es|ed)?|solve[sd]?|resolve[sd]?|full speed|works? (?:perfectly|normally|again|now))\b|\bmss clamp\w*\b[^.;]{0,40}\b(?:fix(?:es|ed)?|solve[sd]?|help(?:s|ed)?|works?)\b`)
+	large     = piece.Compile(`(?i)\b(?:jumbo|8[5-9]\d\d|9[0-2]\d\d)\b`)
 	mtuRaised = piece.Compile(`(?i)\b(?:rais(?:e|ed|ing)|increas(?:e|ed|ing))\b[^.;]{0,40}\b(?:mtu|frames?)\b[^.;]{0,80}\b(?:increas\w+|improv\w+|went from|faster)\b|\b(?:mtu|frames?)\b[^.;]{0,30}\b(?:rais|increas)(?:ed|ing)\b[^.;]{0,80}\b(?:increas\w+|improv\w+|went from|faster)\b|\bmtu (?:to|of|=) ?(?:9000|8950|8951|8900)\b[^.;]{0,80}\b(?:increas\w+|improv\w+|went from)\b`)
 	oneQueue  = piece.Compile(`(?i)\b(?:by|on|in|to|only|into) (?:the )?(?:same|one|a single|single|1) (?:rx |tx |receive |hardware |nic )?queue\b|\ball (?:packets|traffic|interrupts|irqs)\b[^.;]{0,40}\b(?:one|same|single) (?:cpu|core|queue)\b`)
 	noHelp    = piece.Compile(`(?i)\b(?:no|not|n't|doesn.t|didn.t|without|nothing|never|neither|cannot|same)\b`)
@@ -126,7 +127,7 @@ func readWords(s *sink, lines []piece.Line) (read int) {
 		switch {
 		case mtuRaised.MatchString(sentence) && !noHelp.MatchString(sentence):
 			said("mtu_raised", mtuRaised.FindString(sentence))
-		case mtuHelps.MatchString(sentence) && !noHelp.MatchString(sentence):
+		case mtuHelps.MatchString(sentence) && !noHelp.MatchString(sentence) && !large.MatchString(sentence):
 			said("mtu_helps", mtuHelps.FindString(sentence))
 		case offloads.MatchString(sentence) && helped.MatchString(sentence) && !noHelp.MatchString(sentence):
 			said("offload_helps", offloads.FindString(sentence))
