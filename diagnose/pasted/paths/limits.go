@@ -196,7 +196,7 @@ func wrongWay(v *scene.View) {
 	if !ok || v.HasFinding(record.AsymmetricRoute) {
 		return
 	}
-	v.Add(record.AsymmetricRoute, 0.6, h, "the way back",
+	v.Add(record.AsymmetricRoute, 0.6, h, "the return path",
 		"Packets leave by another interface than they should, by what is said: a Linux host looks at the destination alone, so that all answers take the one best route, from whichever address; firewalls, clouds and rp_filter drop what comes by the wrong one.",
 		"A table and a rule for each address: `ip route add default via GATEWAY2 dev LINK2 table 102; ip rule add from ADDRESS2 table 102`, kept in the network's configuration; rp_filter=2 on both links; with two links in one subnet also arp_ignore=1 and arp_announce=2.",
 		scene.Saw("said", x.Text, x.Source)).Ask = []scene.Missing{
