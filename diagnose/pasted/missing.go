@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/linerate/linerate/diagnose/pasted/paths"
 	"github.com/linerate/linerate/diagnose/pasted/scene"
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
 	"github.com/linerate/linerate/record"
@@ -115,7 +116,7 @@ func ofKind(v *scene.View) (out []scene.Missing) {
 		}
 		say("the switch", "show logging; show interfaces counters errors", "what its ports saw at the same moments")
 	default:
-		out = append(append(ofGuests(v), ofRoutes(v)...), ofCopies(v)...)
+		out = slices.Concat(paths.Ask(v), ofGuests(v), ofRoutes(v), ofCopies(v))
 	}
 	return out
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"net/netip"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -19,6 +20,9 @@ import (
 // the one that a sentence names; empty where nobody says.
 func instanceOf(v *scene.View, h *piece.Host) (provider, name piece.Value) {
 	provider, _ = cloudOf(h)
+	if h != nil && provider.Text == "" && amazonName.MatchString(h.Name) {
+		provider = piece.Value{Text: "aws", Source: piece.Source{File: "name of " + h.Name}}
+	}
 	name, told := h.Get("host", "instance")
 	for _, o := range v.Case.Hosts {
 		said, ok := o.Get("said", "cloud")
@@ -35,6 +39,9 @@ func instanceOf(v *scene.View, h *piece.Host) (provider, name piece.Value) {
 	}
 	return provider, name
 }
+
+// amazonName is the name that AWS gives an instance by its address: ip-10-0-1-2.
+var amazonName = regexp.MustCompile(`^ip-\d{1,3}(?:-\d{1,3}){3}(?:\.|$)`)
 
 // ends are the hosts of a case; where no output of any was read, those that ran its
 // tests.

@@ -295,6 +295,12 @@ func mergedForward(v *scene.View) {
 			d := strings.ToUpper(scene.Word(h, link, "description"))
 			router = router || d == "LAN" || d == "WAN" || strings.HasPrefix(d, "OPT") && len(d) == 4
 		}
+		told, forwarder := piece.Value{}, router
+		for _, o := range v.Case.Hosts {
+			if x, ok := o.Get("said", "forwards"); ok {
+				told, forwarder = x, true
+			}
+		}
 		for _, link := range h.Subjects("link") {
 			options, ok := h.Get("link "+link, "options")
 			lro := ok && strings.Contains(","+options.Text+",", ",LRO,") && !strings.HasPrefix(link, "lagg")
@@ -307,8 +313,12 @@ func mergedForward(v *scene.View) {
 			}
 			evidence := []record.Evidence{scene.Saw("offloads of "+link, "LRO on", at)}
 			sure := 0.0
-			if router {
+			switch {
+			case router:
 				sure = 0.72
+			case forwarder:
+				sure = 0.62
+				evidence = append(evidence, scene.Saw("said", told.Text, told.Source))
 			}
 			mtu, _, known := scene.Number(h, "link "+link, "mtu")
 			if !known {

@@ -3,6 +3,7 @@ package hosts
 import (
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -166,8 +167,28 @@ func offloads(v *scene.View) {
 					fmt.Sprintf("`ethtool -K %s gro on`; keep it with the link's configuration.", name), scene.Saw("offload of "+name, "generic-receive-offload off", x.Source))
 			}
 			overlayChecksums(v, h, name)
+			if scene.Contains(name, "tap", "vnet") && guestEnd.MatchString(name) {
+				uncutGuest(v, h, name)
+			}
 		}
 	}
+}
+
+// guestEnd is a hypervisor's end of a guest's card.
+var guestEnd = regexp.MustCompile(`^(?:tap|vnet)[0-9a-z]`)
+
+// uncutGuest: a guest's end with neither checksum nor segmentation offload: the guest
+// sends and gets its packets singly.
+func uncutGuest(v *scene.View, h *piece.Host, name string) {
+	cut, ok := h.Get("link "+name, "offload.tcp-segmentation-offload")
+	sum, told := h.Get("link "+name, "offload.tx-checksumming")
+	if !ok || !told || cut.Text != "off" || sum.Text != "off" || len(v.Case.Runs) == 0 {
+		return
+	}
+	v.Add(record.ReceiverCPU, 0.66, h, name+" (no offloads to the guest)",
+		fmt.Sprintf("%s, the hypervisor's end of the guest's card, has checksum and segmentation offload off: host and guest handle each packet of 1500 bytes singly instead of 64 KiB at once, and a core fills.", name),
+		"Let the hypervisor offer them: QEMU `-device virtio-net-pci,csum=on,guest_csum=on,guest_tso4=on,guest_tso6=on,host_tso4=on,host_tso6=on` with a tap opened with vnet_hdr (`-netdev tap,vhost=on`), libvirt `<driver name='vhost'><host csum='on' gso='on' tso4='on'/><guest csum='on' tso4='on'/></driver>`.",
+		scene.Saw("offloads of "+name, "tcp-segmentation-offload off, tx-checksumming off", cut.Source))
 }
 
 // networkPrograms are those that move data by one thread a connection, and what

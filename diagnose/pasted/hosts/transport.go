@@ -188,6 +188,10 @@ func stalledRuns(v *scene.View) {
 	stalled, sure, segment := false, 0.0, 0.0
 	for _, r := range v.Case.Runs {
 		if r.Intervals >= 4 && r.Stalled >= r.Intervals/2 {
+			if r.Retransmits == 0 && !r.UDP {
+				idleRun(v, r)
+				continue
+			}
 			stalled = true
 			if segment = float64(r.MSS); segment == 0 && r.CwndLeast > 0 && r.CwndLeast < 9200 {
 				segment = float64(r.CwndLeast) // one segment is what is left of the window
@@ -225,6 +229,18 @@ func stalledRuns(v *scene.View) {
 	v.Add(record.MTU, sure, nil, cmp.Or(small, "the switch or path between the hosts"),
 		"Large packets are lost between the hosts: the hosts send jumbo frames (MTU 9000), and something on the path carries 1500 only, so small packets (ping, ssh, the start of a test) pass and full ones vanish.",
 		"Set MTU 9216 on every switch port and VLAN of the path ("+cmp.Or(small, "find it with `ping -M do -s 8972 PEER`")+"), or 1500 on both hosts.", evidence...)
+}
+
+// idleRun: a test that stands still and repeats nothing: what is lost would be sent again.
+func idleRun(v *scene.View, r piece.Run) {
+	found := v.Add(record.Application, 0.48, nil, r.Tool+" or the receiver's window",
+		fmt.Sprintf("%s stands still in %d of %d seconds, and nothing was sent again: no packet was lost, so the sender had nothing to send or was not allowed to (a full receive window).", r.Tool, r.Stalled, r.Intervals),
+		"Start the server anew and measure again, with the same newer version on both ends (iperf3 servers that a health check or a scan has touched may stand still); then look what the sender waits for.",
+		scene.Saw(r.Tool, fmt.Sprintf("nothing arrived in %d of %d seconds, 0 segments sent again", r.Stalled, r.Intervals), r.Source))
+	found.Ask = []scene.Missing{
+		{Command: "ss -tinm", Host: "both hosts", Why: "while it stands still: rwnd_limited, and whether a send or receive queue is full"},
+		{Command: "iperf3 --version; the server's own output", Host: "the server", Why: "whether an earlier test is still running there"},
+	}
 }
 
 // stalledSmall: a test that stands still with ordinary segments: nearly all of the full

@@ -56,7 +56,10 @@ func resent(v *scene.View) {
 	if even(worst.Series) && worst.CwndMost > unit.Bytes(smallWindow*mss) {
 		sure, limit = 0.42, " The rate hardly varies, so it may as well be a limit on the way (a policer, a slower link, a provider's cap) that drops what is above it."
 	}
-	if overlaid(v) {
+	if lost, at := lossTold(v); lost != "" {
+		evidence = append(evidence, scene.Saw("said", lost+" % of packets lost", at))
+		sure = max(sure, 0.62)
+	} else if overlaid(v) {
 		sure = min(sure, 0.44) // what a tunnel does to packets comes first
 	}
 	found := v.Add(record.Congestion, sure, nil, "the path or the receiving card",
@@ -72,8 +75,25 @@ func resent(v *scene.View) {
 // stands reports a run that stood still for most of its time: stalledRuns'.
 func stands(r piece.Run) bool { return r.Intervals >= 4 && r.Stalled >= r.Intervals/2 }
 
-// overlaid reports links of tunnels between hosts of a cluster.
+// lossTold is the path's loss in percent as a sentence says it; "" nobody does.
+func lossTold(v *scene.View) (percent string, at piece.Source) {
+	for _, h := range v.Case.Hosts {
+		if x, ok := h.Get("said", "loss_percent"); ok {
+			return x.Text, x.Source
+		}
+	}
+	return "", piece.Source{}
+}
+
+// overlaid reports a tunnel or an overlay between hosts: by a link, or as it was said.
 func overlaid(v *scene.View) bool {
+	for _, h := range v.Case.Hosts {
+		for _, key := range []string{"tunnel", "cluster"} {
+			if _, ok := h.Get("said", key); ok {
+				return true
+			}
+		}
+	}
 	for _, h := range v.Hosts {
 		for _, name := range h.Subjects("link") {
 			if kind := scene.Word(h, name, "kind"); kind == "vxlan" || kind == "geneve" || scene.Contains(name, "vxlan", "flannel", "cilium_", "geneve") {

@@ -7,7 +7,7 @@ import (
 )
 
 // TestProse has what people write between outputs, and rows of outputs that look like
-// another's: none of it may be read as a measurement.
+// another's: none of it may be read as a measurement, or as more than what somebody said.
 func TestProse(t *testing.T) {
 	for _, line := range []string{
 		"2x10G LACP, iperf3 says 9.4 Gbits/sec in 10.0 sec, with -P 8 as well.",
@@ -29,7 +29,14 @@ func TestProse(t *testing.T) {
 		"1. checked the cables, 2. changed the port, 3. cried",
 	} {
 		c := Parse([]piece.Text{{Bytes: []byte(line + "\n")}})
-		if len(c.Read) > 0 || len(c.Runs) > 0 {
+		for _, h := range c.Hosts {
+			for subject := range h.Facts {
+				if subject != "said" {
+					t.Errorf("read as %v, a fact of %q: %s", c.Read, subject, line)
+				}
+			}
+		}
+		if len(c.Runs) > 0 {
 			t.Errorf("read as %v, runs %d: %s", c.Read, len(c.Runs), line)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/linerate/linerate/internal/evidence/paste/hosttext"
 	"github.com/linerate/linerate/internal/evidence/paste/loadtext"
 	"github.com/linerate/linerate/internal/evidence/paste/othertext"
+	"github.com/linerate/linerate/internal/evidence/paste/pathtext"
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
 	"github.com/linerate/linerate/internal/evidence/paste/saidtext"
 	"github.com/linerate/linerate/internal/evidence/paste/switchtext"
@@ -148,6 +149,7 @@ var readers = piece.Table{
 	othertext.AIXOptions,
 	saidtext.Rates,
 	loadtext.Questions,
+	pathtext.PathWords,
 }
 
 // Nothing says that no reader knew anything in a text, and Wanted what to paste.

@@ -155,6 +155,9 @@ func (s *sink) cloudLines(lines []piece.Line) (read int) {
 	for i, l := range lines {
 		text := strings.TrimSpace(l.Text)
 		if !s.cloudLine(text, l) {
+			if i > 0 {
+				break // a sentence is read alone: others hear it too
+			}
 			provider, name, ok := instanceIn(text)
 			if hoster := providerIn(text); hoster != "" {
 				s.Set("said", "cloud", hoster, l)
@@ -165,6 +168,7 @@ func (s *sink) cloudLines(lines []piece.Line) (read int) {
 				s.Set("said", "cloud", provider, l)
 				s.Set("said", "instance", name, l)
 			}
+			return 1
 		}
 		read = i + 1
 	}

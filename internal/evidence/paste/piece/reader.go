@@ -19,7 +19,7 @@ type Reader struct {
 	// such as a bare number, or a few lines that grep left; nil no such line.
 	Owns func(s Segment, line string) bool
 	// Sentences says that it reads what people say: no line of its own begins an output,
-	// or ends another's.
+	// or ends another's. A line that others read by itself it hears too.
 	Sentences bool
 	// Asked is told each command that a prompt shows, where its words alone say
 	// something; nil it is not.
@@ -188,8 +188,14 @@ func (readers Table) take(c *Case, seg Segment) {
 		}
 		n := 0
 		for r := range readers.of(seg, line.Text) {
-			if n = r.Read(s, seg.Lines[i:]); n > 0 {
+			if n > 0 && !r.Sentences {
+				continue
+			}
+			if took := r.Read(s, seg.Lines[i:]); n == 0 && took > 0 {
+				n = took
 				c.Read = append(c.Read, Read{Kind: r.Kind, Host: seg.Host, Source: Span(seg.Lines[i : i+n])})
+			}
+			if n > 1 {
 				break
 			}
 		}

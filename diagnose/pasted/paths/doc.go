@@ -1,0 +1,11 @@
+// Package paths judges what people say in sentences of the way that packets take:
+// tunnels and overlays, rates that they compare, and what helped. None of it is an
+// output, so nothing of it alone is sure; Ask names the outputs that would be.
+package paths
+
+import "github.com/linerate/linerate/diagnose/pasted/scene"
+
+// Rules are all there are about what is told. Their order does not matter.
+func Rules() []scene.Rule {
+	return []scene.Rule{userspaceOverlay, smallerHelped, offloadHelped, bulkLost, starved, slowOverlay, slowTool, burstingTool, unheldUDP, longWindow, flowLimit, lossyDistance, fullProgram, perPacket, oneQueue, managedGateway, publicAddress, wrongWay}
+}

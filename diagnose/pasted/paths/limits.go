@@ -1,0 +1,206 @@
+package paths
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/linerate/linerate/diagnose/pasted/scene"
+	"github.com/linerate/linerate/internal/evidence/paste/piece"
+	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/unit"
+)
+
+// flowLimit: one flow and several, as sentences tell their rates: each flow has a limit,
+// and the path has more.
+func flowLimit(v *scene.View) {
+	h, one, ok := saidBy(v, "rate_one")
+	_, many, ok2 := saidBy(v, "rate_many")
+	single, sum := unit.BitRate(piece.Float(one.Text)), unit.BitRate(piece.Float(many.Text))
+	if !ok || !ok2 || sum < single*14/10 || len(v.Bonds) > 0 {
+		return
+	}
+	evidence := []record.Evidence{scene.Saw("said", fmt.Sprintf("%v by one flow", single), one.Source), scene.Saw("said", fmt.Sprintf("%v by several", sum), many.Source)}
+	_, trip, far := saidBy(v, "trip_ms")
+	_, cloud, _ := saidBy(v, "cloud")
+	switch ms := piece.Float(trip.Text); {
+	case far && ms >= 10:
+		flight := float64(single) / 8 * ms / 1000
+		v.Add(record.ReceiveWindow, 0.6, h, "each flow's window over "+trip.Text+" ms",
+			fmt.Sprintf("Several flows carry more than one: the path has room, and each flow is limited. %v over %s ms is %v in flight: a window or buffer that ends there on either end (tcp_rmem, tcp_wmem), or a few losses, after which CUBIC needs minutes to grow again.", single, trip.Text, unit.Bytes(flight)),
+			fmt.Sprintf("Raise the third values of tcp_rmem and tcp_wmem to about %v on both ends, with net.core.rmem_max and wmem_max; if `ss -tin` shows retransmits instead of rwnd_limited or sndbuf_limited, take BBR (`sysctl -w net.ipv4.tcp_congestion_control=bbr`) or several flows.", unit.Bytes(2*float64(sum)/8*ms/1000)),
+			append(evidence, scene.Saw("said", trip.Text+" ms", trip.Source))...).Ask = longAsks
+	case farAway(v):
+		v.Add(record.ReceiveWindow, 0.56, h, "each flow's window over the distance",
+			fmt.Sprintf("Several flows carry more than one (%v against %v): the path has room, and each flow is limited. Over a distance that is its window: what is on the way at once, over the round trip; or a few losses, after which CUBIC needs long to grow again.", sum, single),
+			"Raise the third values of tcp_rmem and tcp_wmem on both ends to twice the rate wanted times the round trip, with net.core.rmem_max and wmem_max; with losses take BBR; or use several flows.", evidence...).Ask = longAsks
+	case cloud.Text == "aws" && (scene.Close(single, 5*unit.Gbps, 0.86, 1.02) || scene.Close(single, 10*unit.Gbps, 0.9, 1.02)):
+		v.Add(record.Shaper, 0.74, h, "AWS's limit of a flow",
+			fmt.Sprintf("%v is what AWS gives a single flow (5 Gbit/s, 10 within a cluster placement group), whatever the instance has.", single),
+			"Use several flows, a cluster placement group, or ENA Express.", evidence...).Ask = cloudAsks("aws")
+	case single >= 3*unit.Gbps:
+		v.Add(record.ReceiverCPU, 0.55, h, "one core a flow",
+			fmt.Sprintf("Several flows carry more than one (%v against %v): the network has room. One flow is received, and mostly sent, by one core, and at such rates that core is full.", sum, single),
+			"Nothing is broken where the programs use several flows. For one flow: MTU 9000 on the whole way, GRO, TSO and adaptive interrupt moderation on, the program and the queue's interrupt on cores of the card's own NUMA node (`numactl -N`, `taskset`), the CPU governor at performance.", evidence...).Ask = []scene.Missing{
+			{Command: "mpstat -P ALL 1 5", Host: "both hosts", Why: "while one flow runs: whether a core is full, in %soft (interrupts) or %sys (the program)"},
+			{Command: "ss -tin", Host: "the sender", Why: "while one flow runs: losses, window, and what TCP waits for"},
+			{Command: "ethtool -k LINK; ethtool -c LINK; cat /sys/class/net/LINK/device/numa_node", Host: "both hosts", Why: "offloads, interrupt moderation, and whose node the card is at"}}
+	}
+}
+
+// fullProgram: a core that a sentence calls full, with whose it is.
+func fullProgram(v *scene.View) {
+	h, x, ok := saidBy(v, "cpu_full")
+	if !ok || v.HasFinding(record.SenderCPU) || v.HasFinding(record.ReceiverCPU) {
+		return
+	}
+	p := pathOf(v)
+	what := x.Text
+	if trimmed := strings.TrimSuffix(what, "s"); what == "" || strings.HasSuffix(trimmed, "cpu") || strings.HasSuffix(trimmed, "core") || strings.HasSuffix(trimmed, "thread") || slices.Contains([]string{"one", "a", "single", "a single", "1"}, what) {
+		what = "one core"
+	}
+	cause := record.SenderCPU
+	if strings.HasPrefix(what, "ksoftirq") {
+		cause = record.ReceiverCPU
+	}
+	sure, remedy := 0.58, "More flows over more queues and cores, larger packets (MTU, GRO and TSO on), or a faster core."
+	switch {
+	case what == "openvpn":
+		sure, remedy = 0.74, "Use OpenVPN's kernel module (DCO, 2.6 or later) with AES-GCM, WireGuard, or several tunnels: the program encrypts in one thread and copies every packet."
+	case p.encrypts():
+		sure, remedy = 0.66, "A cheaper cipher that the processor has instructions for (AES-GCM with AES-NI), several tunnels, or more and faster cores."
+	case what != "one core":
+		sure = 0.64
+	}
+	v.Add(cause, sure, h, what+" (full)",
+		fmt.Sprintf("By what is said, %s is full while it runs: that is the limit, whatever the links carry.", what), remedy,
+		scene.Saw("said", x.Text+" at 100 %", x.Source)).Ask = []scene.Missing{
+		{Command: "mpstat -P ALL 1 5; top -H -b -n 1 | head -20", Host: "both ends", Why: "while it runs: which core and which thread is full, in %usr, %sys or %soft"},
+	}
+}
+
+// farAway reports hosts that are far apart, by what is said.
+func farAway(v *scene.View) bool {
+	if _, x, ok := saidBy(v, "trip_ms"); ok && piece.Float(x.Text) >= 10 {
+		return true
+	}
+	_, _, ok := saidBy(v, "far")
+	return ok
+}
+
+// lossyDistance: losses over a long way, which cost a flow most of its rate.
+func lossyDistance(v *scene.View) {
+	if len(v.Case.Runs) > 0 && v.HasFinding(record.Congestion) {
+		return
+	}
+	sure, key := 0.0, ""
+	for k, s := range map[string]float64{"bbr_helps": 0.66, "lossy": 0.54, "udp_fine": 0.46, "loss_percent": 0.56} {
+		if _, _, ok := saidBy(v, k); ok && s > sure && (farAway(v) || k == "bbr_helps") {
+			sure, key = s, k
+		}
+	}
+	if sure == 0 {
+		return
+	}
+	h, x, _ := saidBy(v, key)
+	v.Add(record.Congestion, sure, h, "losses on the long way",
+		"A flow over a long way is slowed by few losses: after each one CUBIC or Reno halves its window and needs many round trips to grow again, so that the rate falls with the distance and the links stay empty. The losses are often a short buffer where a fast link meets a slower one, which a faster sender's bursts overflow, or a provider's policer.",
+		"Find where they are (`mtr -rwzc 200 PEER` each way; `iperf3 -u -b` at half the rate, then more), and let the provider see it. Meanwhile BBR on the sender (`sysctl -w net.core.default_qdisc=fq net.ipv4.tcp_congestion_control=bbr`), pacing below the slowest link (`tc qdisc replace dev LINK root fq maxrate RATE`), or several flows.",
+		scene.Saw("said", x.Text, x.Source)).Ask = longAsks
+}
+
+// perPacket: larger packets help, so that the work for each packet is the limit.
+func perPacket(v *scene.View) {
+	h, x, ok := saidBy(v, "mtu_raised")
+	if !ok {
+		return
+	}
+	v.Add(record.ReceiverCPU, 0.64, h, "the work for each packet",
+		"Larger packets make it faster, by what is said: the limit is the work that each packet costs (a tunnel's header, a bridge, a guest's or a container's way through the kernel), and a core is full with it.",
+		"Use the largest MTU that the whole way carries: 9000 on the links, and inside a tunnel 50 to 80 less, on every node (Docker: `--opt com.docker.network.driver.mtu=8950`; Calico, flannel, Cilium: their mtu). Where that cannot be: GRO and the card's tunnel offloads on, several flows over several queues.",
+		scene.Saw("said", x.Text, x.Source)).Ask = asks(v, pathOf(v))
+}
+
+// oneQueue: packets that all come by one queue of a card, so that one core gets them.
+func oneQueue(v *scene.View) {
+	h, x, ok := saidBy(v, "one_queue")
+	if !ok || v.HasFinding(record.ReceiverCPU) {
+		return
+	}
+	v.Add(record.ReceiverCPU, 0.6, h, "one receive queue",
+		"All packets come by one queue, by what is said, so that one core receives them: a card chooses the queue by addresses and ports, and a tunnel (ESP, GRE, one UDP port) or one flow has but one set of them.",
+		"Several tunnels or flows, each with ports or addresses of its own; hashing by SPI or inner headers where the card can (`ethtool -N LINK rx-flow-hash esp4 sdfn`, `udp4 sdfn`); RPS, or pcrypt and threaded NAPI, to give the work behind the queue to more cores.",
+		scene.Saw("said", x.Text, x.Source)).Ask = []scene.Missing{
+		{Command: "mpstat -P ALL 1 5; grep LINK /proc/interrupts", Host: "the receiver", Why: "while it runs: whether one core is full in %soft, and which queues count"},
+		{Command: "ethtool -S LINK | grep -E 'rx_?(queue_)?[0-9]+_packets'; ethtool -l LINK", Host: "the receiver", Why: "which queue gets how much, and how many there are"},
+	}
+}
+
+// gatewayRates are what providers' gateways carry by their own pages: of a tunnel where it
+// is one. Azure: VPN gateway SKUs; AWS: Site-to-Site VPN quotas; Google: Cloud VPN quotas.
+var gatewayRates = []struct {
+	word string
+	rate unit.BitRate
+}{
+	{"vpngw1", 650 * unit.Mbps}, {"vpngw2", unit.Gbps}, {"vpngw3", 1250 * unit.Mbps}, {"vpngw4", 5 * unit.Gbps}, {"vpngw5", 10 * unit.Gbps},
+	{"site-to-site vpn", 1250 * unit.Mbps}, {"virtual private gateway", 1250 * unit.Mbps}, {"vgw", 1250 * unit.Mbps}, {"cloud vpn", 3 * unit.Gbps},
+}
+
+// managedGateway: a provider's gateway on the way, which has a rate of its own.
+func managedGateway(v *scene.View) {
+	h, x, ok := saidBy(v, "gateway")
+	if !ok {
+		return
+	}
+	p := pathOf(v)
+	sure, rate := 0.46, "each size (SKU) and each tunnel of it has a rate of its own"
+	low := strings.ToLower(x.Text)
+	for _, g := range gatewayRates {
+		if !strings.Contains(low, g.word) {
+			continue
+		}
+		rate = fmt.Sprintf("it carries %v at most, of several flows", g.rate)
+		if p.through > 0 && scene.Close(p.through, g.rate, 0.3, 1.1) {
+			sure = 0.66
+		}
+	}
+	if p.through > 0 && p.direct > 2*p.through {
+		sure = max(sure, 0.58)
+	}
+	v.Add(record.Shaper, sure, h, x.Text,
+		fmt.Sprintf("The way goes by a provider's gateway (%s): %s, and one flow of it gets less, by one core of it. The hosts do not matter for that.", x.Text, rate),
+		"Take a larger size, several tunnels with equal-cost routes (each flow stays in one), or a way without it (peering, a private line); measure with several flows at once.",
+		scene.Saw("said", x.Text, x.Source)).Ask = []scene.Missing{
+		{Command: "iperf3 -c PEER -P 1, then -P 8, each way", Host: "", Why: "through the gateway and, if there is one, beside it: whether several flows add up to its rate"},
+		{Command: "the gateway's size (SKU), its tunnels, and its own metrics of throughput", Host: "the provider's console", Why: "the rate that it is sold for"},
+	}
+}
+
+// publicAddress: a cloud's instances that are slower by their public addresses.
+func publicAddress(v *scene.View) {
+	h, public, ok := saidBy(v, "rate_public")
+	_, private, ok2 := saidBy(v, "rate_private")
+	_, cloud, ok3 := saidBy(v, "cloud")
+	if !ok || !ok2 || !ok3 || piece.Float(public.Text) > 0.7*piece.Float(private.Text) {
+		return
+	}
+	v.Add(record.Shaper, 0.66, h, "the public addresses ("+cloud.Text+")",
+		fmt.Sprintf("By the private address it is %v, by the public one %v: what goes out to public addresses has a lower limit for each instance and each flow, even between two instances of one provider, and goes through its gateways.", unit.BitRate(piece.Float(private.Text)), unit.BitRate(piece.Float(public.Text))),
+		"Let instances talk by their private addresses (one network, peering, a private zone of names). To the Internet a larger instance or tier, and several flows.",
+		scene.Saw("said", "rate by the public address", public.Source), scene.Saw("said", "rate by the private address", private.Source)).Ask = cloudAsks(cloud.Text)
+}
+
+// wrongWay: answers that leave by another interface, as a sentence says.
+func wrongWay(v *scene.View) {
+	h, x, ok := saidBy(v, "wrong_way")
+	if !ok || v.HasFinding(record.AsymmetricRoute) {
+		return
+	}
+	v.Add(record.AsymmetricRoute, 0.6, h, "the return path",
+		"Packets leave by another interface than they should, by what is said: a Linux host looks at the destination alone, so that all answers take the one best route, from whichever address; firewalls, clouds and rp_filter drop what comes by the wrong one.",
+		"A table and a rule for each address: `ip route add default via GATEWAY2 dev LINK2 table 102; ip rule add from ADDRESS2 table 102`, kept in the network's configuration; rp_filter=2 on both links; with two links in one subnet also arp_ignore=1 and arp_announce=2.",
+		scene.Saw("said", x.Text, x.Source)).Ask = []scene.Missing{
+		{Command: "ip rule; ip route show table all; ip route get PEER from ADDRESS", Host: scene.NameOf(h), Why: "by which interface the answers of each address leave"},
+		{Command: "tcpdump -ni any host PEER", Host: scene.NameOf(h), Why: "by which interface the packet comes, and the answer goes"},
+	}
+}
