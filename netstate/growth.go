@@ -45,6 +45,28 @@ func (c Counters) Sub(earlier Counters) Counters {
 	}
 }
 
+// Sub32 is Sub for counters as SNMP keeps them (RFC 2863): errors and drops in 32 bits,
+// and where all is true bytes and packets too (a switch without ifXTable).
+func (c Counters) Sub32(earlier Counters, all bool) Counters {
+	grown := c.Sub(earlier)
+	grown.RxDropped, grown.TxDropped = Grown32(earlier.RxDropped, c.RxDropped), Grown32(earlier.TxDropped, c.TxDropped)
+	grown.RxErrors, grown.TxErrors = Grown32(earlier.RxErrors, c.RxErrors), Grown32(earlier.TxErrors, c.TxErrors)
+	if all {
+		grown.RxBytes, grown.TxBytes = Grown32(earlier.RxBytes, c.RxBytes), Grown32(earlier.TxBytes, c.TxBytes)
+		grown.RxPackets, grown.TxPackets = Grown32(earlier.RxPackets, c.RxPackets), Grown32(earlier.TxPackets, c.TxPackets)
+	}
+	return grown
+}
+
+// Add is the sum of what was counted in two spans.
+func (c Counters) Add(o Counters) Counters {
+	return Counters{
+		RxBytes: c.RxBytes + o.RxBytes, TxBytes: c.TxBytes + o.TxBytes, RxPackets: c.RxPackets + o.RxPackets, TxPackets: c.TxPackets + o.TxPackets,
+		RxDropped: c.RxDropped + o.RxDropped, TxDropped: c.TxDropped + o.TxDropped, RxErrors: c.RxErrors + o.RxErrors, TxErrors: c.TxErrors + o.TxErrors,
+		RxCRC: c.RxCRC + o.RxCRC, RxFrame: c.RxFrame + o.RxFrame, RxMissed: c.RxMissed + o.RxMissed, Collisions: c.Collisions + o.Collisions,
+	}
+}
+
 // Lost are the packets that the device, its driver and the stack above it
 // dropped or could not use.
 func (c Counters) Lost() uint64 { return c.RxDropped + c.TxDropped + c.RxErrors + c.TxErrors }

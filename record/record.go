@@ -194,6 +194,8 @@ type Trial struct {
 	Lanes   []Lane    `json:"lanes"`
 	Links   []LinkUse `json:"links"`
 	CPU     []CPUUse  `json:"cpu"`
+	// Switches are what those of the fabric that could be asked counted meanwhile.
+	Switches []SwitchUse `json:"switches,omitempty"`
 	// Sizes are packets sent alone to see which size gets through: made where
 	// streams stood still, or on request.
 	Sizes []SizeProbe `json:"size_probes,omitempty"`

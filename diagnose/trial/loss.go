@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/diagnose"
+	"github.com/linerate/linerate/diagnose/trial/onswitch"
 	"github.com/linerate/linerate/predict/tcp"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
@@ -32,6 +33,9 @@ func (v *wayView) lossOnPath() (hypothesis, bool) {
 	if where := v.dropper(); where != "" {
 		h.sure = min(h.sure+0.1, 0.95)
 		h.summary = fmt.Sprintf("%s of the bytes from %s had to be sent again while no link was full: %s.", fewPercent(w.loss()), v.from, where)
+	}
+	if l, ok := v.switchLoss(); ok {
+		h.seen, h.sure, h.remedy = true, max(h.sure, 0.9), l.Remedy()
 	}
 	h.decide = v.decideStreams(record.Congestion, record.Shaper)
 	return h, true
@@ -183,6 +187,9 @@ func (v *wayView) congestion(l record.Lane) string {
 // dropEvidence is every counter of the hosts that drops.
 func (v *wayView) dropEvidence() []record.Evidence {
 	var out []record.Evidence
+	for _, l := range onswitch.Losses(v.trial, v.from, v.to) {
+		out = append(out, l.Evidence())
+	}
 	add := func(what string, n uint64, source string) {
 		if n > 0 {
 			out = append(out, record.Evidence{What: what, Value: fmt.Sprintf("+%d", n), Source: source})
@@ -204,6 +211,9 @@ func (v *wayView) dropEvidence() []record.Evidence {
 // for half of them; "" where they do not.
 func (v *wayView) dropper() string {
 	half := uint64(v.waits.repeated / 2)
+	if l, ok := v.switchLoss(); ok {
+		return l.Words()
+	}
 	for _, l := range v.trial.Links {
 		if half == 0 {
 			break

@@ -3,6 +3,7 @@ package trial
 import (
 	"fmt"
 
+	"github.com/linerate/linerate/diagnose/trial/onswitch"
 	"github.com/linerate/linerate/predict"
 	"github.com/linerate/linerate/record"
 )
@@ -11,14 +12,14 @@ import (
 const nearTrunk = 0.05
 
 // switchTrunk: the result is what the links between two described switches carry, and
-// the hosts' own have room. Nobody read the switch's counters, so that the result alone
+// the hosts' own have room. Where nobody read the switch's counters the result alone
 // speaks for it.
 func (v *wayView) switchTrunk() (hypothesis, bool) {
 	described := false
 	for _, p := range v.fabric.Paths {
 		described = described || p.Switches != nil && p.Leads(v.from, v.to)
 	}
-	if !described || v.trial.Direction != v.way {
+	if !described || v.trial.Direction != v.way || onswitch.Counted(v.trial, v.from, v.to, v.goodput) {
 		return hypothesis{}, false
 	}
 	p, ok := v.foreseen()

@@ -21,6 +21,8 @@ func describeSwitches(net *topology.Network) *yamldoc.Node {
 	all := mapping(false)
 	for _, s := range net.Switches {
 		n := mapping(false)
+		word(n, "reach", s.Reach)
+		word(n, "credentials", s.Credentials)
 		word(n, "system", s.System)
 		balance(n, s.Balance)
 		if s.ECMP != nil {

@@ -161,7 +161,7 @@ func (c *checker) channel(s *Switch, ch Channel, owner map[string]string) {
 			continue
 		}
 		owner[m] = ch.Name
-		if speed := c.speed(At{s.Name, m}); speed > 0 {
+		if speed := c.SpeedOf(At{s.Name, m}, c.facts.Speed); speed > 0 {
 			if first > 0 && speed != first {
 				c.say(fmt.Sprintf("%s has %s and %s has %s", firstPort, first, m, speed), "the members of a channel have one speed: correct it, or take one out", at...)
 			}
@@ -197,19 +197,6 @@ func (c *checker) device(p Port) string {
 		return "switch " + min(p.Switch, peer)
 	}
 	return "switch " + p.Switch
-}
-
-// speed is a port's, by either end's word; zero unknown.
-func (c *checker) speed(at At) unit.BitRate {
-	p, _ := c.Port(at)
-	switch {
-	case p.Speed > 0:
-		return p.Speed
-	case p.Host != "":
-		return c.facts.Speed(p.Host, p.Link)
-	}
-	far, _ := c.Port(At{p.Switch, p.Port})
-	return far.Speed
 }
 
 func (c *checker) mlag(s *Switch) {

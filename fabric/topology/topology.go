@@ -13,6 +13,11 @@ import (
 // Switch is one declared switch.
 type Switch struct {
 	Name string
+	// Reach is how its counters are read, see ParseReach; "" they are not.
+	Reach string
+	// Credentials is the file that has what it asks for, beside the fabric file; "" is
+	// the environment's word.
+	Credentials string
 	// System is "linux" for a Linux host that switches: bonding computes its hash,
 	// which has no seed. "" is any other.
 	System string
@@ -235,6 +240,29 @@ func (n *Network) Port(at At) (Port, bool) {
 	}
 	p, ok := n.ports[i][at.Port]
 	return p, ok
+}
+
+// Ports are the names of a switch's ports: those it lists, then those that others name.
+func (n *Network) Ports(name string) []string {
+	i, ok := n.index[name]
+	if !ok {
+		return nil
+	}
+	return n.portNames(i)
+}
+
+// SpeedOf is a port's speed by either end's word, of a host's link by what hosts say;
+// zero unknown.
+func (n *Network) SpeedOf(at At, ofHost func(host, link string) unit.BitRate) unit.BitRate {
+	p, _ := n.Port(at)
+	switch {
+	case p.Speed > 0:
+		return p.Speed
+	case p.Host != "":
+		return ofHost(p.Host, p.Link)
+	}
+	far, _ := n.Port(At{p.Switch, p.Port})
+	return far.Speed
 }
 
 // Out are the numbers of the links that leave a switch.

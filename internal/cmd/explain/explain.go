@@ -11,8 +11,8 @@ import (
 
 	diagnosetrial "github.com/linerate/linerate/diagnose/trial"
 	"github.com/linerate/linerate/internal/cmd/console"
-	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict"
+	"github.com/linerate/linerate/predict/declared"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/report"
 )
@@ -104,23 +104,20 @@ func (o *opts) run(ctx context.Context, args []string) error {
 // explain judges a record's trials. Those of a run that changed hosts keep
 // the finding made in the state they were measured in; only that state knew.
 func explain(r record.Record) []record.Finding {
-	findings := []record.Finding{}
+	findings, state := []record.Finding{}, declared.Recorded(r)
 	for _, t := range r.Trials {
 		if _, _, probe := t.Probe(); !probe {
-			findings = append(findings, findingOf(r, t))
+			findings = append(findings, findingOf(state, r, t))
 		}
 	}
 	return findings
 }
 
-// findingOf judges one trial of a record, with the probes that were made for it.
-func findingOf(r record.Record, t record.Trial) record.Finding {
+// findingOf judges one trial of a record in its state, with the probes that were made
+// for it.
+func findingOf(state predict.Fabric, r record.Record, t record.Trial) record.Finding {
 	if t.Phase != "" && t.Finding != nil {
 		return *t.Finding
-	}
-	state := predict.Fabric{Hosts: make(map[string]netstate.Host), Paths: r.Fabric.Paths}
-	for _, h := range r.Environment.Hosts {
-		state.Hosts[h.Name] = h
 	}
 	return diagnosetrial.Decide(state, diagnosetrial.Judge(state, t), t, r.ProbesOf(t))
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/linerate/linerate/internal/run/measure"
 	"github.com/linerate/linerate/internal/run/probe"
 	"github.com/linerate/linerate/predict"
+	"github.com/linerate/linerate/predict/declared"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -64,12 +65,13 @@ func unsettledOf(r record.Record, within *flow.PortRange) []unsettled {
 		probe     record.ProbeKind
 	}
 	have := make(map[want]bool)
+	state := declared.Recorded(r)
 	var out []unsettled
 	for i, t := range r.Trials {
 		if _, _, probe := t.Probe(); probe || t.Phase != "" {
 			continue
 		}
-		f := findingOf(r, t)
+		f := findingOf(state, r, t)
 		w := want{t.From, t.To, t.Direction, f.Decide.Probe}
 		probes := campaign.Probes(t, f.Decide)
 		if len(probes) == 0 || have[w] {
@@ -193,11 +195,12 @@ func judgedAgain(r record.Record, todo []unsettled, c *campaign.Campaign) []reco
 		t.Finding = &f
 	}
 	var out []record.Finding
+	state := declared.Recorded(r)
 	for i, t := range r.Trials {
 		if _, _, probe := t.Probe(); probe {
 			continue
 		}
-		f := findingOf(r, t)
+		f := findingOf(state, r, t)
 		if slices.ContainsFunc(todo, func(u unsettled) bool { return u.trial == i }) {
 			f = *t.Finding
 		}

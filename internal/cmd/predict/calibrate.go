@@ -76,10 +76,7 @@ type foretold struct {
 // recorded is what a record says of hosts and paths, where no fabric is given.
 func (c calibrateFlag) recorded() (*foresight, error) {
 	r := c.record
-	s := &foresight{name: c.file, state: predict.Fabric{Hosts: make(map[string]netstate.Host), Paths: r.Fabric.Paths}}
-	for _, h := range r.Environment.Hosts {
-		s.state.Hosts[h.Name] = h
-	}
+	s := &foresight{name: c.file, state: declared.Recorded(r)}
 	if len(s.state.Hosts) == 0 || len(s.state.Paths) == 0 {
 		return nil, console.BadUsage(c.file+": the record has no hosts and paths", "name the fabric: linerate predict FABRIC --calibrate "+c.file)
 	}

@@ -149,9 +149,10 @@ const (
 type Port struct {
 	Name        string // short, as tables print it: "Gi1/0/1", "Eth1/1", "Po10"
 	Description string
-	Channel     string // that it is a member of; "" none, or not read
-	Admin, Oper string // "up" or "down"
-	Reason      string // for Oper, in the switch's word: "err-disabled", "suspended"
+	MAC         flow.MAC // its own
+	Channel     string   // that it is a member of; "" none, or not read
+	Admin, Oper string   // "up" or "down"
+	Reason      string   // for Oper, in the switch's word: "err-disabled", "suspended"
 	Speed       unit.BitRate
 	Duplex      string // "full" or "half"
 	MTU         int

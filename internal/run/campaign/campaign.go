@@ -23,6 +23,7 @@ import (
 	"github.com/linerate/linerate/internal/agent/fleet"
 	"github.com/linerate/linerate/internal/run/measure"
 	"github.com/linerate/linerate/internal/run/pathcheck"
+	"github.com/linerate/linerate/internal/switchwatch"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict"
 	"github.com/linerate/linerate/record"
@@ -52,6 +53,9 @@ type Config struct {
 	Follow func() (fabric.Fabric, error)
 	// Listeners are the hosts of the fabric that an iperf3 server speaks for.
 	Listeners map[string]measure.Listener
+	// Switches is how the fabric's switches are asked what they count during trials; nil
+	// asks none.
+	Switches *switchwatch.Config
 }
 
 // Campaign is the hosts of a fabric, reached, and what has been learned.
@@ -76,6 +80,8 @@ type Campaign struct {
 	routes map[pair][]pathcheck.Problem
 	// seen is what was asked of the network besides trials.
 	seen seen
+	// watch is the switches that are asked; nil none.
+	watch *switchwatch.Watch
 }
 
 // Open reaches every host that the fabric says how to reach, and observes it.
@@ -121,6 +127,7 @@ func Open(ctx context.Context, cfg Config) (*Campaign, error) {
 	}
 	c.tellLost()
 	c.tellLeftOut()
+	c.watchSwitches(ctx)
 	if cfg.Resume != nil {
 		c.resume(*cfg.Resume)
 		return c, nil
@@ -145,7 +152,10 @@ func oneByOne(tell func(Event)) func(Event) {
 }
 
 // Close lets go of every host; traffic that still ran ends.
-func (c *Campaign) Close() error { return fleet.CloseAll(c.hosts) }
+func (c *Campaign) Close() error {
+	c.watch.Close()
+	return fleet.CloseAll(c.hosts)
+}
 
 // State is the merged state of file and hosts.
 func (c *Campaign) State() predict.Fabric { return c.state }
@@ -270,7 +280,11 @@ func (c *Campaign) judged(ctx context.Context, spec measure.Spec, tell func(meas
 	var loaded []record.Latency
 	cfg := c.measuring(tell)
 	cfg.Pinged = func(l []record.Latency) { loaded = l }
-	t, err := measure.Run(ctx, cfg, spec)
+	trials, err := c.countedBySwitches(ctx, func() ([]record.Trial, error) {
+		t, err := measure.Run(ctx, cfg, spec)
+		return []record.Trial{t}, err
+	})
+	t := trials[0]
 	if err != nil {
 		return t, c.blamed(spec, err)
 	}

@@ -130,7 +130,7 @@ func (c *Campaign) together(ctx context.Context, specs []measure.Spec, tell func
 	var loaded []record.Latency
 	cfg := c.measuring(tell)
 	cfg.Pinged = func(l []record.Latency) { loaded = l }
-	trials, err := measure.Together(ctx, cfg, specs)
+	trials, err := c.countedBySwitches(ctx, func() ([]record.Trial, error) { return measure.Together(ctx, cfg, specs) })
 	if err != nil {
 		for _, s := range specs {
 			err = c.blamed(s, err)
