@@ -15,6 +15,7 @@ DEPS_qemu    := qemu-system-x86 kmod xz-utils cpio
 DEPS_config  := udev
 DEPS_peers   := iperf3 iperf nuttcp iputils-ping
 DEPS_store   := postgresql
+DEPS_snmp    := snmpd iproute2
 CLUSTERS     := /etc/postgresql-common/createcluster.conf
 
 # Quiet when all is there. Where it cannot install, it says what to install and
@@ -37,7 +38,7 @@ endef
 deps: ## what every test needs
 	$(call install,$(DEPS))
 
-deps-nfs deps-ssh deps-ansible deps-metrics deps-pages deps-package deps-bench: deps-%:
+deps-nfs deps-ssh deps-ansible deps-metrics deps-pages deps-package deps-bench deps-snmp: deps-%:
 	$(call install,$(DEPS_$*))
 
 # Kernels go to .lab-kernels, or where LINERATE_LAB_KERNELS says; once. So do peers (LINERATE_LAB_PEERS), and netplan's
@@ -65,6 +66,6 @@ no-cluster:
 	$(call install,postgresql-common)
 	@if command -v pg_conftool >/dev/null; then cp -p $(CLUSTERS) $(CLUSTERS).linerate && pg_conftool $(CLUSTERS) set create_main_cluster off; fi
 
-# Tests in CI want it all; elsewhere servers are the user's word: make deps-nfs, -ssh, -ansible, -store, -metrics, -pages.
-deps-all: deps deps-qemu deps-peers deps-config $(if $(CI),deps-nfs deps-ssh deps-ansible deps-store deps-metrics deps-pages vuln)
+# Tests in CI want it all; elsewhere servers are the user's word: make deps-nfs, -ssh, -ansible, -store, -snmp, -metrics, -pages.
+deps-all: deps deps-qemu deps-peers deps-config $(if $(CI),deps-nfs deps-ssh deps-ansible deps-store deps-snmp deps-metrics deps-pages vuln)
 

@@ -6,7 +6,7 @@ import "github.com/linerate/linerate/unit"
 // all that crosses it: trials of the same time are in one another's.
 type SwitchUse struct {
 	Switch string `json:"switch"`
-	Source string `json:"source"` // "snmp" or "gnmi"
+	Source string `json:"source"` // "snmp"
 	// Over is the time that bytes are counted in; Window is true where it lies in the
 	// trial's window, false where the bytes are all since its first and what came before
 	// the window is among them.
@@ -28,8 +28,8 @@ type PortUse struct {
 	PeerPort string       `json:"peer_port,omitempty"`
 	Speed    unit.BitRate `json:"speed_bps,omitempty"` // as the file says, else the switch
 	// Bytes and rates are of whole frames, as the switch counts them. Tx leaves the switch.
-	TxBytes *unit.Bytes  `json:"tx_bytes,omitempty"`
-	RxBytes *unit.Bytes  `json:"rx_bytes,omitempty"`
+	TxBytes *uint64      `json:"tx_bytes,omitempty"`
+	RxBytes *uint64      `json:"rx_bytes,omitempty"`
 	Tx      unit.BitRate `json:"tx_wire_bps,omitempty"`
 	Rx      unit.BitRate `json:"rx_wire_bps,omitempty"`
 	// Drops and errors are of all of the trial, warm-up included.

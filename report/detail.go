@@ -88,6 +88,7 @@ type trialView struct {
 	Facts          []fact
 	Lanes          [][]string
 	Links          [][]string
+	Ports          [][]string // of switches
 	CPU            [][]string
 	Notes          []string
 	Time           *timeline
@@ -107,6 +108,7 @@ func trialViewOf(n int, t record.Trial) trialView {
 	for _, u := range t.Links {
 		v.Links = append(v.Links, linkRow(u))
 	}
+	v.Ports = portRows(t)
 	for _, c := range t.CPU {
 		v.CPU = append(v.CPU, cpuRow(c))
 	}

@@ -44,7 +44,7 @@ func parsed() (*template.Template, error) {
 // that go to a template of their own.
 func words() template.FuncMap {
 	return template.FuncMap{
-		"laneHeads": laneHeads, "linkHeads": linkHeads, "cpuHeads": cpuHeads, "latencyHeads": latencyHeads,
+		"laneHeads": laneHeads, "linkHeads": linkHeads, "portHeads": portHeads, "cpuHeads": cpuHeads, "latencyHeads": latencyHeads,
 		"table": func(label string, heads []string, rows [][]string) tableView { return tableView{label, heads, rows} },
 		"label": label, "prose": prose,
 		"lines": func(all []string) string { return strings.Join(all, "\n") },

@@ -23,6 +23,7 @@ func Markdown(r record.Record) []byte {
 	fmt.Fprintf(&b, ", linerate %s.\n", mark(orUnknown(r.Linerate)))
 	markdownSummary(&b, all, compared)
 	markdownLinks(&b, all, compared)
+	markdownPorts(&b, all)
 	markdownMatrix(&b, all, compared)
 	markdownFindings(&b, r)
 	markdownSteps(&b, r)

@@ -9,7 +9,7 @@ import (
 )
 
 // Schemes are the protocols by which a switch's counters are read.
-func Schemes() []string { return []string{"snmp", "gnmi"} }
+func Schemes() []string { return []string{"snmp"} }
 
 // Reach is where a switch answers, and by which protocol.
 type Reach struct {
@@ -19,10 +19,10 @@ type Reach struct {
 	Port   uint16
 }
 
-// defaultPorts are those that IANA assigned: snmp, and gnmi-gnoi.
-var defaultPorts = map[string]uint16{"snmp": 161, "gnmi": 9339}
+// defaultPorts are those that IANA assigned.
+var defaultPorts = map[string]uint16{"snmp": 161}
 
-// ParseReach reads snmp://[USER@]HOST[:PORT] and gnmi://[USER@]HOST[:PORT]. The text stands
+// ParseReach reads snmp://[USER@]HOST[:PORT]. The text stands
 // in records: a password or a community in it is refused.
 func ParseReach(s string) (Reach, error) {
 	scheme, rest, ok := strings.Cut(s, "://")

@@ -23,7 +23,7 @@ const EnvCredentials = "LINERATE_SWITCH_CREDENTIALS"
 type credentials map[string]string
 
 // credentialKeys are the keys of such a file.
-var credentialKeys = []string{"community", "user", "auth", "auth_password", "privacy", "privacy_password", "password", "ca_file", "tls"}
+var credentialKeys = []string{"community", "user", "auth", "auth_password", "privacy", "privacy_password"}
 
 // String keeps them from being shown.
 func (c credentials) String() string { return "credentials" }

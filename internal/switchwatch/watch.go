@@ -1,5 +1,5 @@
 // Package switchwatch asks the switches of a fabric for their counters while something is
-// measured, by SNMP or gNMI, and says what their ports carried. It only reads. Community,
+// measured, by SNMP, and says what their ports carried. It only reads. Community,
 // users and passwords come from files; nothing prints or keeps them.
 package switchwatch
 

@@ -76,5 +76,5 @@ func (l Loss) Remedy() string {
 
 // Evidence is a loss as one.
 func (l Loss) Evidence() record.Evidence {
-	return record.Evidence{What: l.Words(), Value: fmt.Sprintf("+%d", l.Count), Source: SourceOf(l.Source)}
+	return record.Evidence{What: l.Words(), Value: fmt.Sprintf("+%d", l.Count), Source: sourceOf(l.Source)}
 }

@@ -27,7 +27,7 @@ type Group struct {
 	ToHost         bool
 	Window         bool // bytes are the window's
 	Members        []Member
-	Bytes          unit.Bytes // that they sent
+	Bytes          uint64 // that they sent
 	Rate           unit.BitRate
 }
 
@@ -191,12 +191,12 @@ func (g Group) Name() string {
 // short is the channel's name at its switch.
 func (g Group) short() string { return strings.TrimPrefix(g.Channel, g.Switch+" ") }
 
-// SourceOf is where a switch's counters were read.
-func SourceOf(source string) string {
+// sourceOf is where a switch's counters were read.
+func sourceOf(source string) string {
 	if source == "snmp" {
-		return "SNMP: ifHCInOctets and ifHCOutOctets, ifInDiscards, ifInErrors (IF-MIB)"
+		return "SNMP: octets, discards and errors of IF-MIB"
 	}
-	return "gNMI: /interfaces/interface/state/counters"
+	return source
 }
 
 // Evidence is what each member of a group sent, and what it dropped.
@@ -210,7 +210,7 @@ func (g Group) Evidence() []record.Evidence {
 		if m.TxDrops != nil && *m.TxDrops > 0 {
 			value += fmt.Sprintf("; %d dropped", *m.TxDrops)
 		}
-		out = append(out, record.Evidence{What: fmt.Sprintf("port %s of switch %s to %s", m.Port, g.Switch, g.To), Value: value, Source: SourceOf(g.Source)})
+		out = append(out, record.Evidence{What: fmt.Sprintf("port %s of switch %s to %s", m.Port, g.Switch, g.To), Value: value, Source: sourceOf(g.Source)})
 	}
 	return out
 }

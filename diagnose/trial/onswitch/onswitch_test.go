@@ -13,7 +13,7 @@ import (
 // that left sent by each.
 func counted(t0, t1 unit.BitRate) record.Trial {
 	port := func(name, host, sw string, tx unit.BitRate) record.PortUse {
-		bytes := unit.Bytes(tx * 10 / 8)
+		bytes := uint64(tx * 10 / 8)
 		zero := uint64(0)
 		p := record.PortUse{Port: name, Tx: tx, TxBytes: &bytes, TxDrops: &zero, RxErrors: &zero, Speed: 10 * unit.Gbps}
 		if p.Host, p.Switch = host, sw; sw != "" {

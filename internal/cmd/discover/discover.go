@@ -42,6 +42,10 @@ HOST is local: (this host), netns:NAME, ssh://user@host or nats:NAME. Hosts are
 looked at side by side; one that is not reached is named, the others are
 written, and the exit status is 1.
 
+A switch that is named too, snmp://HOST, says which of its ports lead to the
+hosts, where they speak LLDP: the file has it under switches.
+LINERATE_SWITCH_CREDENTIALS names the file with its community or passwords.
+
 --from reads no host but the outputs of commands in a text, as explain does:
 whoever has a thread, a ticket or an archive of a host gets its fabric.
 ` + texts.Help + console.SSHHelp + `
@@ -133,6 +137,7 @@ func fromTexts(ctx context.Context, con *console.Console, files []string, whose 
 // discover observes hosts and returns the fabric file that describes them, and
 // which of them were not reached; none reached is an error.
 func Describe(ctx context.Context, con *console.Console, args []string, lldp time.Duration) ([]byte, console.Missing, error) {
+	args, asked := apart(args)
 	targets, err := con.Targets(args)
 	if err != nil {
 		return nil, nil, err
@@ -164,6 +169,8 @@ func Describe(ctx context.Context, con *console.Console, args []string, lldp tim
 	if err := RoundTrips(ctx, con, p, hosts, paths, reached); err != nil {
 		return nil, nil, err
 	}
+	unread := switches(ctx, con, p, hosts, asked, paths)
+	left = append(left, unread...)
 	cables := cables(ctx, con, p, hosts, reached, lldp)
 	return remarked(describe.Write(hosts, paths, reach, fabric.Measure{}), cables), left, ctx.Err()
 }

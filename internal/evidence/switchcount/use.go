@@ -83,7 +83,7 @@ func Over(ports []record.PortUse, readings []Reading, s Span) record.SwitchUse {
 
 func fill(p *record.PortUse, read Port, all, part netstate.Counters, seconds float64) {
 	if read.Bytes {
-		tx, rx := unit.Bytes(part.TxBytes), unit.Bytes(part.RxBytes)
+		tx, rx := part.TxBytes, part.RxBytes
 		p.TxBytes, p.RxBytes = &tx, &rx
 		p.Tx, p.Rx = unit.BitRate(float64(tx)*8/seconds), unit.BitRate(float64(rx)*8/seconds)
 	}

@@ -59,13 +59,13 @@ func in(t *testing.T, ns netns.Namespace, c *exec.Cmd) *bytes.Buffer {
 
 const community = "t0p-s3cret"
 
-// agent is snmpd in a namespace, on its loopback.
+// agent is snmpd in a namespace, on all of its addresses.
 func agent(t *testing.T, space floor.Space, more ...string) {
 	t.Helper()
 	path, dir := program(t, "snmpd"), t.TempDir()
 	floor.Must(t, space.Builder.Up("lo"))
 	lines := append([]string{
-		"rocommunity " + community, "agentaddress udp:127.0.0.1:161", "sysName leaf",
+		"rocommunity " + community, "agentaddress udp:161", "sysName leaf",
 		"createUser watcher SHA-256 auth-passw0rd AES priv-passw0rd", "rouser watcher priv",
 	}, more...)
 	floor.Must(t, os.WriteFile(filepath.Join(dir, "snmpd.conf"), []byte(strings.Join(lines, "\n")+"\n"), 0o600))

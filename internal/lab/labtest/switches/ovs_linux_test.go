@@ -1,0 +1,270 @@
+package switches
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/linerate/linerate/internal/lab/labtest/floor"
+	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/unit"
+)
+
+// vswitch is an Open vSwitch of Debian's package in user space, in a namespace whose links
+// are its ports.
+type vswitch struct {
+	t     *testing.T
+	space floor.Space
+	root  string // where the package is unpacked
+	dir   string
+}
+
+func newVswitch(t *testing.T, space floor.Space) *vswitch {
+	t.Helper()
+	dir := os.Getenv("LINERATE_LAB_CONFIG")
+	if dir == "" {
+		dir = "../../../../.lab-config"
+	}
+	root, err := filepath.Abs(filepath.Join(dir, "openvswitch"))
+	floor.Must(t, err)
+	if !exists(root) {
+		t.Skip("Open vSwitch is not there: make deps-config fetches it")
+	}
+	if !exists("/dev/net/tun") {
+		t.Skip("this kernel has no /dev/net/tun: Open vSwitch in user space makes its own port with it")
+	}
+	s := &vswitch{t: t, space: space, root: root, dir: t.TempDir()}
+	floor.Must(t, space.Builder.Up("lo"))
+	s.run("usr/bin/ovsdb-tool", "create", s.at("conf.db"), filepath.Join(root, "usr/share/openvswitch/vswitch.ovsschema"))
+	s.start("usr/sbin/ovsdb-server", "db.sock", s.at("conf.db"), "--remote=punix:"+s.at("db.sock"), "--unixctl="+s.at("db.ctl"))
+	// Hosts hand over frames larger than the MTU, without check sums.
+	s.vsctl("--no-wait", "init", "--", "set", "Open_vSwitch", ".", "other_config:userspace-tso-enable=true")
+	s.start("usr/lib/openvswitch-switch/ovs-vswitchd", "vs.ctl", "unix:"+s.at("db.sock"), "--unixctl="+s.at("vs.ctl"), "--disable-system", "--disable-system-route")
+	s.vsctl("add-br", "br0", "--", "set", "bridge", "br0", "datapath_type=netdev")
+	return s
+}
+
+func (s *vswitch) at(name string) string { return filepath.Join(s.dir, name) }
+
+func (s *vswitch) command(program string, args ...string) *exec.Cmd {
+	c := exec.Command(filepath.Join(s.root, program), args...)
+	var libraries []string
+	for _, lib := range []string{"usr/lib", "lib"} {
+		found, _ := filepath.Glob(filepath.Join(s.root, lib, "*-linux-gnu*"))
+		libraries = append(libraries, found...)
+	}
+	c.Env = append(os.Environ(), "LD_LIBRARY_PATH="+strings.Join(libraries, ":"), "OVS_PKGDATADIR="+filepath.Join(s.root, "usr/share/openvswitch"))
+	for _, name := range []string{"RUNDIR", "LOGDIR", "DBDIR", "SYSCONFDIR"} {
+		c.Env = append(c.Env, "OVS_"+name+"="+s.dir)
+	}
+	return c
+}
+
+func (s *vswitch) run(program string, args ...string) string {
+	s.t.Helper()
+	out, err := s.command(program, args...).CombinedOutput()
+	if err != nil {
+		s.t.Fatalf("%s %v: %v\n%s", program, args, err, out)
+	}
+	return string(out)
+}
+
+func (s *vswitch) start(program, socket string, args ...string) {
+	s.t.Helper()
+	out := in(s.t, s.space.NS, s.command(program, args...))
+	for range 400 {
+		if conn, err := net.Dial("unix", s.at(socket)); err == nil {
+			_ = conn.Close()
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	s.t.Fatalf("%s does not serve:\n%s", program, out)
+}
+
+func (s *vswitch) vsctl(args ...string) {
+	s.t.Helper()
+	s.run("usr/bin/ovs-vsctl", append([]string{"--db=unix:" + s.at("db.sock"), "--timeout=60"}, args...)...)
+}
+
+func (s *vswitch) appctl(args ...string) string {
+	s.t.Helper()
+	return s.run("usr/bin/ovs-appctl", append([]string{"-t", s.at("vs.ctl")}, args...)...)
+}
+
+const (
+	trunkRate = 8 * unit.Mbps
+	hostRate  = 40 * unit.Mbps
+	queue     = 50 * time.Millisecond
+	streams   = 8
+)
+
+// stand is two hosts at two Open vSwitches with a trunk of two links by LACP, each switch
+// with snmpd; the left one's namespace reaches both.
+func stand(t *testing.T) (left, right *vswitch, fabric string) {
+	t.Helper()
+	l, r := floor.NewSpace(t, "ovs-left"), floor.NewSpace(t, "ovs-right")
+	a, b := floor.NewSpace(t, "ovs-a"), floor.NewSpace(t, "ovs-b")
+	for i, h := range []struct{ host, sw floor.Space }{{a, l}, {b, r}} {
+		floor.Must(t, h.host.Builder.Veth("eth0", h.sw.Builder, "p0"))
+		for _, up := range []string{"lo", "eth0"} {
+			floor.Must(t, h.host.Builder.Up(up))
+		}
+		floor.Must(t, h.host.Builder.Address("eth0", netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 78, 0, byte(i + 1)}), 24)))
+		floor.Must(t, h.host.Builder.Shape("eth0", hostRate, floor.Bucket(hostRate), queue))
+		floor.Must(t, h.sw.Builder.Up("p0"))
+	}
+	for _, link := range []string{"t0", "t1"} {
+		floor.Must(t, l.Builder.Veth(link, r.Builder, link))
+	}
+	floor.Must(t, l.Builder.Veth("mgmt", r.Builder, "mgmt"))
+	for i, sw := range []floor.Space{l, r} {
+		for _, link := range []string{"t0", "t1", "mgmt"} {
+			floor.Must(t, sw.Builder.Up(link))
+		}
+		floor.Must(t, sw.Builder.Address("mgmt", netip.PrefixFrom(netip.AddrFrom4([4]byte{192, 0, 2, byte(i + 1)}), 24)))
+	}
+	left, right = newVswitch(t, l), newVswitch(t, r)
+	for _, s := range []*vswitch{left, right} {
+		s.vsctl("add-port", "br0", "p0")
+		s.vsctl("add-bond", "br0", "bond0", "t0", "t1", "lacp=active", "bond_mode=balance-slb", "other_config:lacp-time=fast", "other_config:bond-rebalance-interval=0")
+		// Else it takes the shapers away that it did not make.
+		s.vsctl("--id=@n", "create", "qos", "type=linux-noop", "--", "set", "port", "p0", "qos=@n", "--", "set", "port", "bond0", "qos=@n")
+		floor.Must(t, s.space.Builder.Shape("p0", hostRate, floor.Bucket(hostRate), queue))
+		for _, link := range []string{"t0", "t1"} {
+			floor.Must(t, s.space.Builder.Shape(link, trunkRate, floor.Bucket(trunkRate), queue))
+		}
+		agent(t, s.space)
+	}
+	for range 600 { // LACP agrees within seconds
+		if strings.Count(left.appctl("bond/show", "bond0"), ": enabled") == 2 {
+			break
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	dir := t.TempDir()
+	floor.Must(t, os.WriteFile(filepath.Join(dir, "secret.yaml"), []byte("community: "+community+"\n"), 0o600))
+	fabric = filepath.Join(dir, "fabric.yaml")
+	floor.Must(t, os.WriteFile(fabric, []byte(fmt.Sprintf(`linerate: v1
+hosts:
+  a: {reach: "netns:%s", hardware: {links: {eth0: {speed: 40M, framing: l2}}}}
+  b: {reach: "netns:%s", hardware: {links: {eth0: {speed: 40M, framing: l2}}}}
+switches:
+  left:
+    reach: snmp://127.0.0.1
+    credentials: secret.yaml
+    hash: src-mac
+    ports:
+      p0: {host: a, link: eth0}
+      t0: {switch: right, port: t0, speed: 8M, framing: l2}
+      t1: {switch: right, port: t1, speed: 8M, framing: l2}
+    channels: {bond0: {members: [t0, t1], mode: lacp}}
+  right:
+    reach: snmp://192.0.2.2
+    credentials: secret.yaml
+    hash: src-mac
+    ports: {p0: {host: b, link: eth0}}
+paths:
+  - {between: [a, b]}
+`, a.NS.Name, b.NS.Name)), 0o600))
+	return left, right, fabric
+}
+
+// linerate runs the program where the switches are reached from, and returns its standard
+// output; nothing that it prints may have the community in it.
+func linerate(t *testing.T, s *vswitch, args ...string) []byte {
+	t.Helper()
+	self, err := os.Executable()
+	floor.Must(t, err)
+	c := exec.Command(self, args...)
+	c.Env = append(os.Environ(), envProgram+"=1")
+	var out, errs bytes.Buffer
+	c.Stdout, c.Stderr = &out, &errs
+	floor.Must(t, s.space.NS.Do(c.Start))
+	if err := c.Wait(); err != nil {
+		t.Fatalf("linerate %v: %v\n%s%s", args, err, out.String(), errs.String())
+	}
+	if strings.Contains(out.String()+errs.String(), community) {
+		t.Fatalf("linerate %v prints the community", args)
+	}
+	t.Logf("linerate %v\n%s", args, errs.String())
+	return out.Bytes()
+}
+
+// measured measures, and returns the trial and what explain says of its record.
+func measured(t *testing.T, s *vswitch, fabric string) (record.Trial, record.Finding) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "record.json")
+	linerate(t, s, "measure", fabric, "--streams", fmt.Sprint(streams), "--directions", "forward", "--duration", "10s", "--no-loaded-latency", "-o", file)
+	text, err := os.ReadFile(file)
+	floor.Must(t, err)
+	if bytes.Contains(text, []byte(community)) {
+		t.Fatal("the record has the community")
+	}
+	r, err := record.Decode(text)
+	floor.Must(t, err)
+	var said struct {
+		Findings []record.Finding `json:"findings"`
+	}
+	floor.Must(t, json.Unmarshal(linerate(t, s, "explain", file, "--json"), &said))
+	if len(r.Trials) != 1 || len(said.Findings) != 1 {
+		t.Fatalf("%d trials, %d findings", len(r.Trials), len(said.Findings))
+	}
+	return r.Trials[0], said.Findings[0]
+}
+
+// shares are what each member of the trunk sent of both.
+func shares(t *testing.T, trial record.Trial) [2]float64 {
+	t.Helper()
+	var bytes [2]float64
+	for i, port := range []string{"t0", "t1"} {
+		p, ok := trial.PortOf("left", port)
+		if !ok || p.TxBytes == nil {
+			t.Fatalf("no counts of %s: %+v", port, trial.Switches)
+		}
+		bytes[i] = float64(*p.TxBytes)
+	}
+	sum := bytes[0] + bytes[1]
+	return [2]float64{bytes[0] / sum, bytes[1] / sum}
+}
+
+// TestOVSTrunk: two hosts with one link each, and a trunk of two links whose hash reads MAC
+// addresses. Hosts cannot see it: the switch's counters show one link full and the other
+// idle, explain names the hash, and what it says to do mends it.
+func TestOVSTrunk(t *testing.T) {
+	needRoot(t)
+	left, right, fabric := stand(t)
+	trial, finding := measured(t, left, fabric)
+	if trial.Limit != record.SingleLink || trial.Predicted < 0.8*trunkRate || trial.Predicted > trunkRate || trial.Goodput < 0.7*trial.Predicted || trial.Goodput > 1.05*trial.Predicted {
+		t.Errorf("predicted %v (%s), measured %v", trial.Predicted, trial.Limit, trial.Goodput)
+	}
+	before := shares(t, trial)
+	t.Logf("before: %v of %v, members %v; %s (%.2f): %s\n%+v", trial.Goodput, trial.Ceiling, before, finding.Cause, finding.Confidence, finding.Summary, finding.Evidence)
+	if max(before[0], before[1]) < 0.95 {
+		t.Errorf("balance-slb put %v on the members", before)
+	}
+	if finding.Cause != record.SingleLink || finding.Confidence < 0.9 || !strings.Contains(finding.Summary, "bond0 of switch left") || !strings.Contains(finding.Summary, "src-mac") ||
+		!strings.Contains(finding.Remedy, "on switch left") || !strings.Contains(finding.Evidence[0].Source, "SNMP") {
+		t.Errorf("explained as %+v", finding)
+	}
+	for _, s := range []*vswitch{left, right} {
+		s.vsctl("set", "port", "bond0", "bond_mode=balance-tcp")
+	}
+	text, err := os.ReadFile(fabric)
+	floor.Must(t, err)
+	floor.Must(t, os.WriteFile(fabric, bytes.ReplaceAll(text, []byte("hash: src-mac"), []byte("hash: src-dst-ip-port")), 0o600))
+	mended, after := measured(t, left, fabric)
+	now := shares(t, mended)
+	t.Logf("after: %v of %v, members %v; %s: %s", mended.Goodput, mended.Ceiling, now, after.Cause, after.Summary)
+	if min(now[0], now[1]) < 0.2 || mended.Goodput < 1.5*trial.Goodput {
+		t.Errorf("balance-tcp: %v after %v, members %v", mended.Goodput, trial.Goodput, now)
+	}
+}
