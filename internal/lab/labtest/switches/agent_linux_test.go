@@ -2,6 +2,7 @@ package switches
 
 import (
 	"bytes"
+	"encoding/hex"
 	"encoding/json"
 	"net"
 	"os"
@@ -146,4 +147,13 @@ func netInterface(name string) (int, error) {
 		return 0, err
 	}
 	return l.Index, nil
+}
+
+// hardwareAddress is a link's, as twelve digits.
+func hardwareAddress(name string) (string, error) {
+	l, err := net.InterfaceByName(name)
+	if err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(l.HardwareAddr), nil
 }

@@ -180,7 +180,7 @@ paths:
 
 // linerate runs the program where the switches are reached from, and returns its standard
 // output; nothing that it prints may have the community in it.
-func linerate(t *testing.T, s *vswitch, args ...string) []byte {
+func linerate(t *testing.T, space floor.Space, args ...string) []byte {
 	t.Helper()
 	self, err := os.Executable()
 	floor.Must(t, err)
@@ -188,7 +188,7 @@ func linerate(t *testing.T, s *vswitch, args ...string) []byte {
 	c.Env = append(os.Environ(), envProgram+"=1")
 	var out, errs bytes.Buffer
 	c.Stdout, c.Stderr = &out, &errs
-	floor.Must(t, s.space.NS.Do(c.Start))
+	floor.Must(t, space.NS.Do(c.Start))
 	if err := c.Wait(); err != nil {
 		t.Fatalf("linerate %v: %v\n%s%s", args, err, out.String(), errs.String())
 	}
@@ -200,7 +200,7 @@ func linerate(t *testing.T, s *vswitch, args ...string) []byte {
 }
 
 // measured measures, and returns the trial and what explain says of its record.
-func measured(t *testing.T, s *vswitch, fabric string) (record.Trial, record.Finding) {
+func measured(t *testing.T, s floor.Space, fabric string) (record.Trial, record.Finding) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "record.json")
 	linerate(t, s, "measure", fabric, "--streams", fmt.Sprint(streams), "--directions", "forward", "--duration", "10s", "--no-loaded-latency", "-o", file)
@@ -242,7 +242,7 @@ func shares(t *testing.T, trial record.Trial) [2]float64 {
 func TestOVSTrunk(t *testing.T) {
 	needRoot(t)
 	left, right, fabric := stand(t)
-	trial, finding := measured(t, left, fabric)
+	trial, finding := measured(t, left.space, fabric)
 	if trial.Limit != record.SingleLink || trial.Predicted < 0.8*trunkRate || trial.Predicted > trunkRate || trial.Goodput < 0.7*trial.Predicted || trial.Goodput > 1.05*trial.Predicted {
 		t.Errorf("predicted %v (%s), measured %v", trial.Predicted, trial.Limit, trial.Goodput)
 	}
@@ -261,7 +261,7 @@ func TestOVSTrunk(t *testing.T) {
 	text, err := os.ReadFile(fabric)
 	floor.Must(t, err)
 	floor.Must(t, os.WriteFile(fabric, bytes.ReplaceAll(text, []byte("hash: src-mac"), []byte("hash: src-dst-ip-port")), 0o600))
-	mended, after := measured(t, left, fabric)
+	mended, after := measured(t, left.space, fabric)
 	now := shares(t, mended)
 	t.Logf("after: %v of %v, members %v; %s: %s", mended.Goodput, mended.Ceiling, now, after.Cause, after.Summary)
 	if min(now[0], now[1]) < 0.2 || mended.Goodput < 1.5*trial.Goodput {
