@@ -254,7 +254,7 @@ func (o *one) took(r switchcount.Reading, err error) {
 const gaveUp = 3
 
 // patience is how long after a trial a switch is waited for that refreshes its counters
-// seldom.
+// rarely.
 const patience = 30 * time.Second
 
 // Over waits until the switches tell of all that was counted in a span, and returns what

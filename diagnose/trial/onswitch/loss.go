@@ -66,7 +66,7 @@ func (l Loss) Words() string {
 	return fmt.Sprintf("port %s of switch %s dropped %s", l.Port, l.Switch, unit.Counted(l.Count, "frame"))
 }
 
-// Remedy is what mends it.
+// Remedy is what to do against it.
 func (l Loss) Remedy() string {
 	if l.Damaged {
 		return fmt.Sprintf("replace the cable or optic between %s and port %s of switch %s: frames arrive damaged", l.Peer, l.Port, l.Switch)

@@ -93,7 +93,7 @@ func TestLosses(t *testing.T) {
 				p.TxDrops = &n
 			case "right t0":
 				p.RxErrors = &few
-				p.TxDrops = &other // on the way back
+				p.TxDrops = &other // of the other direction
 			case "left pc":
 				p.TxDrops, p.RxErrors = &other, &other // another host's
 			}

@@ -70,7 +70,7 @@ func TestOver(t *testing.T) {
 	}
 }
 
-// TestSettled: an agent that refreshes seldom is waited for, one that does at once hardly.
+// TestSettled: an agent that refreshes rarely is waited for, one that does at once hardly.
 func TestSettled(t *testing.T) {
 	for refresh, want := range map[float64]float64{0: 24, 3: 26, 15: 40} {
 		all := agent{refresh: refresh, counts: traffic}.readings(9, 60, 1)

@@ -128,7 +128,7 @@ func send(t *testing.T, ns netns.Namespace, to string, count, size int) {
 	}))
 }
 
-// read waits out the agent's cache: what it says is what holds now.
+// read waits out the agent's cache: what it says is current then.
 func read(t *testing.T, c *snmp.Client) switchcount.Reading {
 	t.Helper()
 	time.Sleep(cached)

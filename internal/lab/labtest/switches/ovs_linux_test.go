@@ -238,7 +238,7 @@ func shares(t *testing.T, trial record.Trial) [2]float64 {
 
 // TestOVSTrunk: two hosts with one link each, and a trunk of two links whose hash reads MAC
 // addresses. Hosts cannot see it: the switch's counters show one link full and the other
-// idle, explain names the hash, and what it says to do mends it.
+// idle, explain names the hash, and what it says to do repairs it.
 func TestOVSTrunk(t *testing.T) {
 	needRoot(t)
 	left, right, fabric := stand(t)
