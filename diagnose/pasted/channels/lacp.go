@@ -357,12 +357,21 @@ func notBundled(v *scene.View, s *piece.Host, name, host, channel string, bundle
 			remedy += " An ESXi standard switch with IP hash, and a bond in balance-xor, speak no LACP: they need a static channel (mode on)."
 		}
 	}
+	if reason, ok := s.Get("port "+name, "unbundled_why"); ok && !unlike {
+		why = "the switch says \"" + reason.Text + "\""
+		if scene.Contains(reason.Text, "incompatible", "not compatible") {
+			why += ": its partner or the partner's key is not that of the members which are bundled"
+			remedy = fmt.Sprintf("See with whom each port speaks (`show lacp peer`): one system ID and one key for all. The other end must have %s in the same LACP group as the others, all members active, and be one device, or two that act as one (MLAG).", name)
+		}
+	}
 	said := x.Text
 	switch {
 	case x.Text == "no" && down && flag.Text != "D":
 		said = "down"
 	case x.Text == "no" && flag.Text != "":
 		said = "flag " + flag.Text
+	case x.Text == "no":
+		said = "inactive"
 	}
 	v.Add(record.LACPDown, sure, s, fmt.Sprintf("%s %s%s", scene.NameOf(s), name, host),
 		fmt.Sprintf("The switch has %s%s not in the bundle (%s): %s, and %s.", name, host, said, why, left), remedy,

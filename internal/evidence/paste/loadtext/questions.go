@@ -27,7 +27,7 @@ const (
 
 // askMarks are words of which each sentence that counts has one.
 var askMarks = []string{"bond", "lacp", "802.3ad", "aggregat", "lag", "channel", "nic team", "teamd", "balance-", "jumbo", "mtu", "bytes", "ksoftirqd", "_allowance_exceeded", "iperf",
-	"only", "just", "still", "never", "max", "capped", "stuck", "limited", "tops out", "should", "hang", "hung", "time", "no re", "no an", "not ", "can't", "cannot", "stall", "unrespons", "hole", "drop", "work", "silently", "100%"}
+	"only", "just", "still", "never", "max", "capped", "stuck", "limited", "tops out", "should", "hang", "hung", "time", "no re", "no an", "not ", "can't", "cannot", "stall", "unrespons", "hole", "drop", "work", "silently", "100%", "down", "come up", "carrier", "support"}
 
 func mayAsk(low string) bool {
 	return slices.ContainsFunc(askMarks, func(mark string) bool { return strings.Contains(low, mark) })
@@ -128,7 +128,7 @@ func readQuestions(s *sink, lines []piece.Line) (read int) {
 	if version := oneThreadTest(l.Text); version != "" {
 		s.topic("iperf", version, l)
 	}
-	if bundleWords.MatchString(l.Text) {
+	if bundleWords.MatchString(l.Text) || groupWords.MatchString(l.Text) {
 		s.topic("bundle", "", l)
 	}
 	if largeWords.MatchString(l.Text) {
@@ -143,6 +143,10 @@ func readQuestions(s *sink, lines []piece.Line) (read int) {
 		}
 	}
 	if _, ok := s.about("bundle", l); ok {
+		if key, words := bundleState(l.Text); key != "" {
+			said(key, words)
+			return read
+		}
 		for _, shape := range oneLinks {
 			if m := shape.FindString(l.Text); m != "" {
 				said("one_link", m)
