@@ -92,20 +92,37 @@ func TestPortChannels(t *testing.T) {
 		{"drops that a filter left", "sw1>sh int gi2/0/7 | i output drops\n  Input queue: 0/75/0/0 (size/max/drops/flushes); Total output drops: 2255550\n", record.Congestion, 0.5, []string{"Gi2/0/7"}, nil},
 	})
 	for name, text := range map[string]string{
-		"members share alike":            strings.NewReplacer("100.00%  49.99%", "52.00%  49.99%", " 0.0%  50.00%", "48.0%  50.00%").Replace(channelTraffic),
-		"no second aggregator":           strings.Replace(strings.Replace(splitChannel, "2      Po2(SD)         LACP\n", "", 1), "Po2A(SU)", "Po2(SU) ", 1),
-		"both ports active":              "sw1#show port-channel 7\n  Active Ports: Ethernet7/1 Ethernet7/2\n",
-		"both links are there":           strings.Replace(aggregation, "down       0      half ", "up         1000   full ", 1),
-		"a few drops of many packets":    errorsOf("TenGigabitEthernet1/0/1", "1200"),
-		"receive side scaling is on":     strings.Replace(offloads, "Scaling           : Disabled", "Scaling           : Enabled", 1),
-		"both ports receive":             strings.Replace(groupStatus, "input bytes 21238312331", "input bytes 9238312331000", 1),
-		"messages of ports that come up": "%ETHPORT-5-SPEED: Interface port-channel111, operational speed changed to 10 Gbps\n%LINK-3-UPDOWN: Interface Po1, changed state to up\n",
+		"all selected, and nobody says more": "# ovs-appctl bond/show\n---- bond0 ----\nbond_mode: balance-tcp\nlacp_status: negotiated\n\nmember eth0: enabled\n  active member\n  may_enable: true\n\nmember eth2: enabled\n  may_enable: true\n",
+		"members share alike":                strings.NewReplacer("100.00%  49.99%", "52.00%  49.99%", " 0.0%  50.00%", "48.0%  50.00%").Replace(channelTraffic),
+		"no second aggregator":               strings.Replace(strings.Replace(splitChannel, "2      Po2(SD)         LACP\n", "", 1), "Po2A(SU)", "Po2(SU) ", 1),
+		"both ports active":                  "sw1#show port-channel 7\n  Active Ports: Ethernet7/1 Ethernet7/2\n",
+		"both links are there":               strings.Replace(aggregation, "down       0      half ", "up         1000   full ", 1),
+		"a few drops of many packets":        errorsOf("TenGigabitEthernet1/0/1", "1200"),
+		"receive side scaling is on":         strings.Replace(offloads, "Scaling           : Disabled", "Scaling           : Enabled", 1),
+		"both ports receive":                 strings.Replace(groupStatus, "input bytes 21238312331", "input bytes 9238312331000", 1),
+		"messages of ports that come up":     "%ETHPORT-5-SPEED: Interface port-channel111, operational speed changed to 10 Gbps\n%LINK-3-UPDOWN: Interface Po1, changed state to up\n",
 	} {
 		for _, f := range judge(text).Findings {
 			if f.Confidence >= 0.5 && f.Cause != record.Unknown && f.Cause != Healthy {
 				t.Errorf("%s: %s %.2f: %s", name, f.Cause, f.Confidence, f.Text)
 			}
 		}
+	}
+}
+
+// TestSaidAgainstStates: states that are well do not contradict somebody who says that
+// one link carries all.
+func TestSaidAgainstStates(t *testing.T) {
+	const whole = "# ovs-appctl bond/show\n---- bond0 ----\nbond_mode: balance-tcp\nlacp_status: negotiated\n\nmember eth0: enabled\n  active member\n  may_enable: true\n\nmember eth2: enabled\n  may_enable: true\n"
+	if f := judge(whole).Findings[0]; f.Cause != Healthy {
+		t.Errorf("states alone: %s %.2f", f.Cause, f.Confidence)
+	}
+	if f := judge("With our LACP bond one interface gets all the egress traffic, and the other almost none of it.\n" + whole).Findings[0]; f.Cause == Healthy {
+		t.Errorf("against what is said: %.2f %s", f.Confidence, f.Text)
+	}
+	const deselected = "admin@sonic:~$ show interfaces portchannel\n  No.  Team Dev       Protocol     Ports\n-----  -------------  -----------  ---------------------------\n    1  PortChannel1   LACP(A)(Dw)  Ethernet2(D) Ethernet3(D)\n"
+	if f := judge(deselected).Findings[0]; f.Cause != record.LACPDown || !strings.Contains(f.Text, "deselected") || strings.Contains(f.Text, "port is down") {
+		t.Errorf("SONiC's D: %s", f.Text)
 	}
 }
 

@@ -24,16 +24,6 @@ func bundleSaid(v *scene.View) {
 	}
 }
 
-// notUp reports a sentence that says a bundle does not come up.
-func notUp(v *scene.View) bool {
-	for _, h := range v.Case.Hosts {
-		if _, ok := h.Get("said", "not_up"); ok {
-			return true
-		}
-	}
-	return false
-}
-
 // askBothEnds are the outputs that show why LACP does not come up.
 var askBothEnds = []scene.Missing{
 	{Command: "cat /proc/net/bonding/* (or teamdctl TEAM state, ifconfig -v lagg0, dladm show-aggr -L)", Why: "whom each port hears: partner MAC and key, and its state"},

@@ -1,6 +1,7 @@
 package channels
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -32,11 +33,14 @@ func unevenMembers(v *scene.View) {
 				fmt.Sprintf("%s of %s sends %.0f %% by %s of its %d members: its hash gives what goes there one member, for its flows are few or differ in nothing that the hash reads (one pair of addresses, one router's MAC).", ch, scene.NameOf(s), 100*part, name, len(parts)),
 				"See what the switch hashes, and let it hash addresses and ports: "+channelHashCommand(s, ch)+". One flow, and one sender of tunnelled traffic, keeps one member whatever the hash is.",
 				scene.Saw("sent by the members of "+ch, fmt.Sprintf("%.0f %% by %s", 100*part, name), at))
-			f.Ask = []scene.Missing{{Command: balanceCommand(s), Host: s.Name, Why: "by what the switch chooses the member"},
-				{Command: "show mac address-table interface " + ch + "; the largest flows (NetFlow, sFlow, or the host's `ss -tin`)", Host: s.Name, Why: "how many addresses and connections share it"}}
+			f.Ask = []scene.Missing{{Command: balanceCommand(s), Host: theSwitch(s), Why: "by what the switch chooses the member"},
+				{Command: "show mac address-table interface " + ch + "; the largest flows (NetFlow, sFlow, or the host's `ss -tin`)", Host: theSwitch(s), Why: "how many addresses and connections share it"}}
 		}
 	}
 }
+
+// theSwitch is whom a command for a switch is for.
+func theSwitch(s *piece.Host) string { return cmp.Or(s.Name, "the switch") }
 
 // balanceCommand shows by what a switch chooses a channel's member.
 func balanceCommand(s *piece.Host) string {
@@ -137,9 +141,9 @@ func outputDrops(v *scene.View) {
 			f := v.Add(record.Congestion, sure, s, fmt.Sprintf("%s of %s (output queue)", name, scene.NameOf(s)),
 				fmt.Sprintf("%s of %s drops packets that it should send (%.0f%s): its output queue was full when they came.%s TCP takes each for congestion and slows down.", name, scene.NameOf(s), drops, part, load),
 				"See whether the count grows (twice, a minute apart), and which queue drops. Give the port more of the shared buffer (Catalyst 3650/3850: `qos queue-softmax-multiplier 1200`; with `mls qos`: more threshold for its queue, or no QoS), spread the channel by addresses and ports, or take a faster port.", evidence...)
-			f.Ask = []scene.Missing{{Command: "show interfaces " + p + " | include drops|rate, twice", Host: s.Name, Why: "whether the drops grow, and while which rate"},
-				{Command: "show platform hardware fed switch active qos queue stats interface " + p + " (or show mls qos interface " + p + " statistics, show queuing interface " + p + ")", Host: s.Name, Why: "which queue drops, and its buffer"},
-				{Command: "show etherchannel load-balance; show interfaces counters", Host: s.Name, Why: "whether one member of the channel gets more than the others"}}
+			f.Ask = []scene.Missing{{Command: "show interfaces " + p + " | include drops|rate, twice", Host: theSwitch(s), Why: "whether the drops grow, and while which rate"},
+				{Command: "show platform hardware fed switch active qos queue stats interface " + p + " (or show mls qos interface " + p + " statistics, show queuing interface " + p + ")", Host: theSwitch(s), Why: "which queue drops, and its buffer"},
+				{Command: "show etherchannel load-balance; show interfaces counters", Host: theSwitch(s), Why: "whether one member of the channel gets more than the others"}}
 			return
 		}
 	}

@@ -45,6 +45,7 @@ var oneLinks = []piece.Pattern{
 	piece.Compile(`(?i)\b(?:only|just)\b(?: \w+){0,3} (?:one|1|a single)\b(?: \w+){0,4} (?:links?|nics?|ports?|slaves?|interfaces?|members?|cables?|adapters?|legs?|uplinks?|cards?)\b`),
 	piece.Compile(`(?i)\b(?:only|just|still|never|maxe?[sd]? out|maxing out|capped|stuck|limited|tops? out)\b[^.;!?]{0,60}?\b(?:1|10|25|40|100|9\.[0-9]+|0\.9\d*) ?(?:G|gig)(?:i?b|abit|bit)?(?:its?|ps|/s|it/s)?\b`),
 	piece.Compile(`(?i)\b(?:only|just|still|never|maxe?[sd]? out|maxing out|capped|stuck|limited|tops? out)\b[^.;!?]{0,60}?\b(?:9\d\d ?M(?:b|egab)|1[01]\d ?MB|1[01]\d megabytes)`),
+	piece.Compile(`(?i)\b(?:one|a single) (?:of (?:the|its|both|two|these) )?(?:\w+ ){0,2}(?:links?|nics?|ports?|slaves?|interfaces?|members?|uplinks?)\b[^.;!?]{0,30}\b(?:all|most of|nearly all|almost all)\b[^.;!?]{0,20}\b(?:traffic|load|packets|flows|data)\b`),
 	piece.Compile(`(?i)\bshould(?:n'?t| not)?\b[^.;!]{0,60}\b(?:2|4|20|50|80|200|2000|4000|20000) ?(?:M|G)b`),
 }
 
