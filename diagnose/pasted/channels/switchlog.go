@@ -79,7 +79,7 @@ func movingAddresses(v *scene.View) {
 				continue
 			}
 			f := v.Add(record.LACPDown, 0.7, s, fmt.Sprintf("%s and %s of %s (no channel)", a, b, scene.NameOf(s)),
-				fmt.Sprintf("The switch learns one address on %s and on %s by turns: a host sends by both ports, and for the switch they are no channel. What it sends back goes to the port where it heard last, and is lost or held up while that changes.", a, b),
+				fmt.Sprintf("The switch learns one address on %s and on %s by turns: a host sends by both ports, and for the switch they are no channel. What it sends back goes to the port where it heard last, and is lost or late while that changes.", a, b),
 				fmt.Sprintf("Put %s and %s into one channel: static (`channel-group N mode on`) for ESXi's IP hash, balance-xor and balance-rr, LACP (mode active) for 802.3ad and a distributed switch's LAG. Or have the host use one port for each address (ESXi: route based on originating virtual port; Linux: active-backup).", a, b),
 				movedEvidence(s, a, b, x))
 			f.Ask = []scene.Missing{{Command: "show etherchannel summary; show running-config interface " + a, Host: theSwitch(s), Why: "whether these ports are in a channel"},
