@@ -1,7 +1,6 @@
 package fabric
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/linerate/linerate/fabric/topology"
@@ -59,7 +58,7 @@ func onDevice[T, V any](o object[V], add func(into *T, name string) *V) reader[T
 // balanceKeys are how flows are spread over links.
 func balanceKeys() []key[topology.Balance] {
 	return []key[topology.Balance]{
-		{"hash", "what spreads flows over the links: a transmit hash policy, or what the switch calls it; unknown", one(word(slices.Concat(wordsOf("xmit_hash_policy"), topology.Words())...), func(b *topology.Balance) *string { return &b.Hash })},
+		{"hash", "what spreads flows over the links: a transmit hash policy, or what the switch calls it; unknown", one(switchHash, func(b *topology.Balance) *string { return &b.Hash })},
 		{"seed", "what the hash begins with, as the switch prints it: switches with one hash and one seed choose alike", one(free, func(b *topology.Balance) *string { return &b.Seed })},
 	}
 }
