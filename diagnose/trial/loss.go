@@ -15,7 +15,7 @@ import (
 func (v *wayView) lossOnPath() (hypothesis, bool) {
 	w := v.waits
 	few := w.loss() < lossShare
-	if few && (w.loss() < lossShare/20 || w.recovering < 0.15) && !v.asLossesLeave() || w.sent <= 0 || !v.room() {
+	if few && (w.loss() < lossShare/20 || w.recovering < 0.15) && !v.asLossesLeave() || w.sent <= 0 || !v.room() && !v.losesBelowFull() {
 		return hypothesis{}, false
 	}
 	h := hypothesis{
@@ -47,6 +47,13 @@ func (v *wayView) asLossesLeave() bool {
 		w.goodput > left*0.6 && w.goodput < left*1.6
 }
 
+// losesBelowFull reports a link that is nearly full and loses, one at a time, more than
+// what fills it up would: a full one drops several at once, from a queue that stands.
+func (v *wayView) losesBelowFull() bool {
+	w := v.waits
+	return v.share() < fullLink && w.loss() >= 10*lossShare && v.bursty() < 0 && w.queued() <= deepQueue
+}
+
 // fullWindows is the part of the samples in which the congestion window was full, from
 // which on it is what held the streams.
 const fullWindows = 0.8
@@ -60,9 +67,10 @@ func (v *wayView) weighLoss(h *hypothesis) {
 		h.against = append(h.against, record.Evidence{What: what, Value: value, Source: fromTCP})
 	}
 	swing, _ := v.swing() // a queue that stands lets the rate swing little
+	single := w.loss() >= 5*lossShare && v.bursty() < -0.4
 	switch {
-	case swing > veryRough && w.queued() < 2*deepQueue:
-	case w.loss() >= 5*lossShare && v.bursty() < -0.4 && !v.outrunsLoss(): // as many single losses leave just this rate
+	case swing > veryRough && (single || w.queued() < 2*deepQueue):
+	case single && !v.outrunsLoss(): // as many single losses leave just this rate
 	case w.queued() > deepQueue:
 		doubt(0.4, "queue on the way", fmt.Sprintf("%.1f ms: losses may be what a full queue drops", w.queue()))
 	case w.queued() > 1:
@@ -87,7 +95,7 @@ func (v *wayView) weighLoss(h *hypothesis) {
 	if w.rwnd >= limitedShare && diagnose.Fraction(w.goodput, allowed) >= nearWindow {
 		doubt(0.4, "what the receive window allows", fmt.Sprintf("%v, which is nearly reached", allowed))
 	}
-	if w.loss() > likelyLoss {
+	if w.loss() > likelyLoss && !(swing > veryRough && single) { // a limit is flatter
 		doubt(max(1-(w.loss()-likelyLoss)/(unlikelyLoss-likelyLoss)*0.4, 0.6), "bytes sent again", fmt.Sprintf("%s: more than lines lose by themselves; a limit that drops what is above it makes as much", diagnose.Percent(w.loss())))
 	}
 	if left, ok := v.lossLeaves(); ok && float64(w.goodput) < 0.3*float64(left) {

@@ -342,7 +342,7 @@ func (v *wayView) queueOrPolicer(swing float64, steady bool) (sure float64, why 
 	if v.heldByFlow() {
 		sure *= 0.4
 	}
-	if w.heldAtHome() && w.queued() <= 1 {
+	if w.heldAtHome() && (w.queued() <= 1 || swing > roughSwing) {
 		sure *= 0.6
 	}
 	if w.backFull && max(w.rwnd, w.sndbuf) >= limitedShare {

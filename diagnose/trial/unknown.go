@@ -36,12 +36,23 @@ func (v *wayView) unknown(considered []hypothesis) hypothesis {
 	case !v.waits.present:
 		h.summary = "The sender's TCP counters are missing, so what it waited for is not known."
 		h.remedy = "measure again with the sender on Linux"
+	case v.standsNowAndThen():
+		swing, _ := v.swing()
+		h.summary = fmt.Sprintf("The rate swings by %s from one moment to the next, nothing is lost, and what %s has to send waits on %[2]s itself: the machine had no time for it now and then.", diagnose.Percent(swing), v.from)
+		h.remedy = "see what else runs on the machines, and on the hosts of virtual ones (`vmstat 1`: r, st), and measure again when they have less to do"
 	default:
 		h.summary = fmt.Sprintf("The links of %s and %s had room, TCP did not wait for a window, and no core was busy.", v.from, v.to)
 		h.remedy = "measure longer (`--duration 30s`) and with twice the streams: if the rate grows, streams were the limit; if not, something on the way is"
 	}
 	h.decide = v.decision(h, considered)
 	return h
+}
+
+// standsNowAndThen reports a rate that swings widely though nothing is lost and the
+// windows are open: the hosts send and read by fits and starts.
+func (v *wayView) standsNowAndThen() bool {
+	swing, steady := v.swing()
+	return steady && swing > roughSwing && v.waits.heldAtHome() && v.waits.repeated < repeatedFew
 }
 
 // longer is how many seconds decide whether a rate still grows: CUBIC's way
