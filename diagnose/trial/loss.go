@@ -32,8 +32,9 @@ func (v *wayView) lossOnPath() (hypothesis, bool) {
 	if where := v.dropper(); where != "" {
 		h.sure = min(h.sure+0.1, 0.95)
 		h.summary = fmt.Sprintf("%s of the bytes from %s had to be sent again while no link was full: %s.", fewPercent(w.loss()), v.from, where)
+	} else { // what a host counts itself no probe need find
+		h.decide = v.decideStreams(record.Congestion, record.Shaper)
 	}
-	h.decide = v.decideStreams(record.Congestion, record.Shaper)
 	return h, true
 }
 
@@ -212,6 +213,9 @@ func (v *wayView) dropEvidence() []record.Evidence {
 // for half of them; "" where they do not.
 func (v *wayView) dropper() string {
 	half := uint64(v.waits.repeated / 2)
+	if use, ok := v.processorOf(v.to); ok && half > 0 && use.SoftnetDrops >= half {
+		return fmt.Sprintf("%s drops %d packets that wait for a processor (net.core.netdev_max_backlog)", v.to, use.SoftnetDrops)
+	}
 	for _, l := range v.trial.Links {
 		if half == 0 {
 			break

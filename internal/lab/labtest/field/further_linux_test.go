@@ -234,9 +234,6 @@ func rarerBonds() []kind {
 			}
 			return out + rebonded("mode balance-rr miimon 50", "m: tc qdisc change dev pb1 parent 1:1 handle 2: netem delay 20ms limit 20000\n")
 		}},
-		{name: "LACP that neither end begins", shape: "bond", suit: eight, truth: causes(record.LACPDown), unmeasured: "(?i)lacp|partner", done: func(s *stand) string {
-			return "a: ip link set bond0 down\na: ip link set bond0 type bond lacp_active off\na: ip link set bond0 up\nm: ip link set boa down\nm: ip link set boa type bond lacp_active off\nm: ip link set boa up\nhere: sleep 5\n"
-		}},
 		{name: "LACP is lost on one port", shape: "bond", suit: eight, truth: causes(record.LACPDown), done: func(s *stand) string {
 			return "a: tc qdisc add dev eth1 ingress\na: tc filter add dev eth1 ingress protocol 0x8809 matchall action drop\nhere: sleep 6\n"
 		}},
@@ -274,9 +271,6 @@ func furtherOdd() []kind {
 			return "m: ip link set sw0 type bridge ageing_time 0\n"
 		}),
 		cable("a one-armed router", viaThird),
-		{name: "a router that translates addresses", shape: "routed", done: func(*stand) string {
-			return "m: ip addr add 10.9.2.77/32 dev pb\nm: tc qdisc add dev pb clsact\nm: tc filter add dev pb egress protocol ip matchall action nat egress 10.9.1.1/32 10.9.2.77\nm: tc filter add dev pb ingress protocol ip matchall action nat ingress 10.9.2.77/32 10.9.1.1\n"
-		}},
 		cable("IPv6 in SIT", onEach("HOST: ip link add sit7 type sit local 10.9.0.N remote 10.9.0.PEER ttl 64\nHOST: ip link set sit7 mtu 1480 up\nHOST: ip addr add fd00:8::N/64 dev sit7 nodad\n")),
 		cable("GRE over IPv6", onEach("HOST: ip addr flush dev eth0\nHOST: ip addr add fd00:9::N/64 dev eth0 nodad\nHOST: ip link add tun7 type ip6gre local fd00:9::N remote fd00:9::PEER ttl 64\nHOST: ip link set tun7 mtu 1448 up\nHOST: ip addr add 10.8.0.N/24 dev tun7\n")),
 		cable("ipvlans", onEach("HOST: ip addr flush dev eth0\nHOST: ip link add iv0 link eth0 type ipvlan mode l2\nHOST: ip link set iv0 up\nHOST: ip addr add 10.9.0.N/24 dev iv0\n")),
