@@ -270,7 +270,10 @@ func (v *wayView) hiddenShaper() (hypothesis, bool) {
 	}
 	h.evidence = append(h.evidence, v.loads()...)
 	h.summary = fmt.Sprintf("Something on the way lets through about %v, less than the links between %s and %s carry: %s.", w.goodput, v.from, v.to, why)
-	if best := v.bestBlock(); v.ceiling() > 0 && best >= v.ceiling()*fullLink {
+	if best, full := v.fullAtTimes(); full {
+		if w.cwndLimited < rarelyFull { // nor did the streams wait for what is under way
+			h.sure *= 0.6
+		}
 		h.summary += fmt.Sprintf(" It comes and goes: at times all that the links carry came through (%v).", best)
 		h.against = append(h.against, record.Evidence{What: "payload in the best moment", Value: best.String(), Source: "bytes received, over the common window"})
 	}
@@ -289,12 +292,13 @@ func (v *wayView) hiddenShaper() (hypothesis, bool) {
 	return h, true
 }
 
-// bestBlock is the fastest part of a trial of one way; zero where there are none.
-func (v *wayView) bestBlock() unit.BitRate {
-	if len(v.trial.Blocks) == 0 || v.trial.Direction != v.way {
-		return 0
+// fullAtTimes is the fastest part of a trial of one way, and whether it filled the links.
+func (v *wayView) fullAtTimes() (best unit.BitRate, full bool) {
+	if len(v.trial.Blocks) == 0 || v.trial.Direction != v.way || v.ceiling() <= 0 {
+		return 0, false
 	}
-	return slices.Max(v.trial.Blocks)
+	best = slices.Max(v.trial.Blocks)
+	return best, best >= v.ceiling()*fullLink
 }
 
 // unknownSpeeds names a link that carries much of the way and whose speed nobody knows.
