@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"net/netip"
 	"testing"
 	"time"
 
@@ -54,15 +55,20 @@ func TestCountersWrap(t *testing.T) {
 // link may take in what its speed allows.
 func TestReceiverShapesAnswers(t *testing.T) {
 	shaped := netstate.Link{Name: "eth0", Up: true, Carrier: true, Speed: 60 * unit.Mbps, MTU: 1500, Framing: netstate.FramingL2,
-		Qdiscs: []netstate.Qdisc{{Kind: "tbf", Parent: "root", Rate: 150e3}}}
-	ceiling := func(sending bool, way flow.Direction) unit.BitRate {
-		tr := &trial{cfg: Config{Network: Network{Fabric: predict.Fabric{Hosts: map[string]netstate.Host{"a": {Name: "a", Links: []netstate.Link{shaped}}}}}}, spec: Spec{Protocol: "tcp", Direction: way}}
-		e := &end{host: "a", sending: sending, way: way{lanes: []flow.Lane{{}}, streams: 1}, samples: []agentapi.Sample{{Bytes: []uint64{0}, Links: []agentapi.LinkCount{{Link: "eth0"}}}, {At: 1e9, Bytes: []uint64{1}, Links: []agentapi.LinkCount{{Link: "eth0", At: 1e9}}}}}
+		Addresses: []netip.Prefix{netip.MustParsePrefix("10.0.0.1/24")}, Qdiscs: []netstate.Qdisc{{Kind: "tbf", Parent: "root", Rate: 150e3}}}
+	there := flow.Lane{Src: netip.MustParseAddr("10.0.0.1"), Dst: netip.MustParseAddr("10.0.0.2")}
+	ceiling := func(sending bool, direction flow.Direction) unit.BitRate {
+		tr := &trial{cfg: Config{Network: Network{Fabric: predict.Fabric{Hosts: map[string]netstate.Host{"a": {Name: "a", Links: []netstate.Link{shaped}}}}}}, spec: Spec{Protocol: "tcp", Direction: direction}}
+		lane := there
+		if !sending {
+			lane = there.Reverse()
+		}
+		e := &end{host: "a", sending: sending, way: way{lanes: []flow.Lane{lane}, streams: 1}, samples: []agentapi.Sample{{Bytes: []uint64{0}, Links: []agentapi.LinkCount{{Link: "eth0"}}}, {At: 1e9, Bytes: []uint64{1}, Links: []agentapi.LinkCount{{Link: "eth0", At: 1e9}}}}}
 		var out record.Trial
 		tr.addLinks(&out, e)
 		return out.Links[0].Ceiling
 	}
-	if c := ceiling(true, flow.Forward); c > 150e3 {
+	if c := ceiling(true, flow.Forward); c > 150e3 || c < 100e3 {
 		t.Errorf("what it sends: %v", c)
 	}
 	if c := ceiling(false, flow.Forward); c < 50*unit.Mbps {

@@ -79,10 +79,10 @@ func elsewhereLimits() []kind {
 			return "choke limit 40 min 2 max 5 avpkt 1000 burst 3 probability 0.5 bandwidth " + s.part(1)
 		}),
 		mid("codel that aims at little", oneFast, slow, func(*stand) string { return "codel target 50us interval 1ms limit 6" }),
-		{name: "the way back carries little", shape: "cable", truth: slow, says: "way back|reverse|acknowledg", suit: singly, done: func(s *stand) string {
+		{name: "the way back carries little", shape: "cable", truth: slow, says: "return path|acknowledg", suit: singly, done: func(s *stand) string {
 			return "b: tc qdisc replace dev eth0 root handle 5: tbf rate 150kbit burst 3000 limit 20000\n"
 		}},
-		{name: "acknowledgements are lost", shape: "cable", suit: few, truth: causes(record.Congestion), says: "acknowledg|way back", done: func(s *stand) string { return s.netem("pa", "loss 45%") }},
+		{name: "acknowledgements are lost", shape: "cable", suit: few, truth: causes(record.Congestion), says: "acknowledg|return path", done: func(s *stand) string { return s.netem("pa", "loss 45%") }},
 		{name: "each port has a limit in a firewall", shape: "cable", suit: func(s *stand) { singly(s); s.flows = pick(s, 2, 4) }, truth: slow, done: func(s *stand) string {
 			return "m: nft add table bridge t\nm: nft add set bridge t m '{ typeof tcp sport ; flags dynamic ; size 1000 ; }'\nm: nft add chain bridge t c '{ type filter hook forward priority 0 ; }'\n" +
 				fmt.Sprintf("m: nft add rule bridge t c iifname pa update @m '{ tcp sport limit rate over %s bytes/second burst 30000 bytes }' drop\n", s.bytesPart(s.between(0.08, 0.12)))

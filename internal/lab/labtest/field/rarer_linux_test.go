@@ -23,7 +23,7 @@ func rarer() []kind {
 		{name: "a short queue for what is served fairly with others", shape: "cable", truth: causes(record.LineRate), says: otherWords, suit: func(s *stand) { s.flows = 1 }, done: func(s *stand) string {
 			return "m: tc qdisc replace dev pb parent 1:1 handle 3: fq_codel\n" + iperf("c", "b", "10.9.0.2", "-P 5")
 		}},
-		{name: "other traffic fills the way back", shape: "cable", truth: causes(record.LineRate, record.Congestion, record.Shaper), says: otherWords + "|way back", suit: func(s *stand) { s.flows, s.delay = 2, 5*time.Millisecond }, done: func(s *stand) string {
+		{name: "other traffic fills the way back", shape: "cable", truth: causes(record.LineRate, record.Congestion, record.Shaper), says: otherWords + "|return path", suit: func(s *stand) { s.flows, s.delay = 2, 5*time.Millisecond }, done: func(s *stand) string {
 			return iperf("b", "c", "10.9.0.3", "-u -b "+s.part(1.3))
 		}},
 		{name: "few packets may wait for a processor", shape: "cable", truth: causes(record.Congestion, record.ReceiverCPU, record.SenderCPU), suit: func(s *stand) { farSingly(s); s.flows = 2 }, done: func(s *stand) string {

@@ -11,9 +11,9 @@ import (
 	"github.com/linerate/linerate/unit"
 )
 
-// TestNarrowBack: acknowledgements that fill what the receiver may send hold the sender;
+// TestFullReturnPath: acknowledgements that fill what the receiver may send hold the sender;
 // payload of others there, or a link that is not full, does not say so.
-func TestNarrowBack(t *testing.T) {
+func TestFullReturnPath(t *testing.T) {
 	shaped := netstate.Link{Name: "eth0", Up: true, Carrier: true, Speed: 60 * unit.Mbps, MTU: 1500, Qdiscs: []netstate.Qdisc{{Kind: "tbf", Parent: "root", Rate: 150e3}}}
 	plain := shaped
 	plain.Qdiscs = nil
@@ -38,8 +38,8 @@ func TestNarrowBack(t *testing.T) {
 			{Host: "a", Link: "eth0", TxPayload: c.data, Ceiling: 57e6},
 			{Host: "b", Link: "eth0", RxPayload: c.data, Tx: c.sent, TxPayload: c.others, Ceiling: 57e6},
 		}}, flow.Forward)
-		h, got := v.narrowBack()
-		if got != c.want || got && (h.cause != record.Shaper || !strings.Contains(h.summary, "way back is full")) {
+		h, got := v.fullReturnPath()
+		if got != c.want || got && (h.cause != record.Shaper || !strings.Contains(h.summary, "return path is full")) {
 			t.Errorf("%s: %v, %+v", name, got, h)
 		}
 	}

@@ -8,13 +8,13 @@ import (
 	"github.com/linerate/linerate/record"
 )
 
-// fullBack is the part of what a receiver's link can send from which its
+// fullReturn is the part of what a receiver's link can send from which its
 // acknowledgements fill it.
-const fullBack = 0.85
+const fullReturn = 0.85
 
-// narrowBack: acknowledgements fill all that the receiver's links may send, and the
+// fullReturnPath: acknowledgements fill all that the receiver's links may send, and the
 // sender hears no faster, while its own way has room.
-func (v *wayView) narrowBack() (hypothesis, bool) {
+func (v *wayView) fullReturnPath() (hypothesis, bool) {
 	if !v.room() || v.trial.Direction == flow.Both || v.goodput <= 0 {
 		return hypothesis{}, false
 	}
@@ -26,7 +26,7 @@ func (v *wayView) narrowBack() (hypothesis, bool) {
 		}
 		link, _ := v.fabric.Hosts[v.to].Link(u.Link)
 		back := framing.CapacityOf(link, true)
-		if back.Rate <= 0 || u.Tx < back.Rate*fullBack || u.TxPayload > u.Tx/2 { // payload is others'
+		if back.Rate <= 0 || u.Tx < back.Rate*fullReturn || u.TxPayload > u.Tx/2 { // payload is others'
 			return hypothesis{}, false
 		}
 		at = u.Link
@@ -39,7 +39,7 @@ func (v *wayView) narrowBack() (hypothesis, bool) {
 	if at == "" {
 		return hypothesis{}, false
 	}
-	h.summary = fmt.Sprintf("The way back is full: acknowledgements take all that %s of %s may send (%s), and %s sends no faster than it hears.", at, v.to, h.evidence[0].Value, v.from)
+	h.summary = fmt.Sprintf("The return path is full: acknowledgements take all that %s of %s may send (%s), and %s sends no faster than it hears.", at, v.to, h.evidence[0].Value, v.from)
 	h.remedy = fmt.Sprintf("raise or remove the shaper on %s of %s (`tc qdisc show dev %s`), or let acknowledgements pass first there", at, v.to, at)
 	h.at = v.to
 	h.evidence = append(append(h.evidence, v.tcpEvidence()...), v.loads()...)
