@@ -61,8 +61,9 @@ const longer = 30
 
 // decision is the one measurement that would tell the likeliest causes apart.
 func (v *wayView) decision(first hypothesis, others []hypothesis) record.Decision {
+	idle := first.cause == record.Unknown && v.standsNowAndThen()
 	for _, h := range append([]hypothesis{first}, others...) {
-		if h.decide.Probe != "" {
+		if h.decide.Probe != "" && !idle {
 			return h.decide
 		}
 	}
@@ -73,6 +74,8 @@ func (v *wayView) decision(first hypothesis, others []hypothesis) record.Decisio
 		}
 	}
 	switch {
+	case idle:
+		return record.Decision{Probe: record.ProbeIdle, Between: between, Text: "see what the processors and links do while nothing is sent: what keeps a machine from sending is there then too"}
 	case len(v.egress)+len(v.ingress) == 0 || v.ceiling() == 0 || !v.waits.present && v.trial.UDP == nil:
 		return record.Decision{Probe: record.ProbeObserved, Between: between, Text: "measure again with both hosts observed and the links' speeds known: the counters then say which link, window or core was full"}
 	case allFull(v.egress) || allFull(v.ingress):
