@@ -89,7 +89,10 @@ func (v *wayView) nearLineRate() (hypothesis, bool) {
 	if share >= slackLink {
 		h.sure = 0.8
 	}
-	if v.waits.queued() > 1 {
+	if v.losesBelowFull() {
+		h.sure = 0.45
+		h.against = append(h.against, v.waits.lossEvidence())
+	} else if v.waits.queued() > 1 {
 		h.sure += 0.05
 		h.evidence = append(h.evidence, v.tcpEvidence()...)
 	}

@@ -270,6 +270,13 @@ func (v *wayView) hiddenShaper() (hypothesis, bool) {
 	}
 	h.evidence = append(h.evidence, v.loads()...)
 	h.summary = fmt.Sprintf("Something on the way lets through about %v, less than the links between %s and %s carry: %s.", w.goodput, v.from, v.to, why)
+	if best, full := v.fullAtTimes(); full {
+		if w.cwndLimited < rarelyFull { // nor did the streams wait for what is under way
+			h.sure *= 0.6
+		}
+		h.summary += fmt.Sprintf(" It comes and goes: at times all that the links carry came through (%v).", best)
+		h.against = append(h.against, record.Evidence{What: "payload in the best moment", Value: best.String(), Source: "bytes received, over the common window"})
+	}
 	if v.ceiling() <= 0 {
 		h.cause, h.sure, h.nothingToWin = record.Unknown, 0, true
 		h.summary = fmt.Sprintf("About %v comes through: %s. Whether that is a link's own speed or a limit below it cannot be told while the links' speeds are unknown.", v.goodput, why)
@@ -283,6 +290,15 @@ func (v *wayView) hiddenShaper() (hypothesis, bool) {
 	h.remedy = fmt.Sprintf("look for a rate limit on the way: `tc qdisc show` on both hosts, the switch's ports, the provider's contract for about %v", w.goodput/rateOf(v.efficiency()))
 	h.decide = v.decideStreams(record.Shaper, record.Congestion)
 	return h, true
+}
+
+// fullAtTimes is the fastest part of a trial of one way, and whether it filled the links.
+func (v *wayView) fullAtTimes() (best unit.BitRate, full bool) {
+	if len(v.trial.Blocks) == 0 || v.trial.Direction != v.way || v.ceiling() <= 0 {
+		return 0, false
+	}
+	best = slices.Max(v.trial.Blocks)
+	return best, best >= v.ceiling()*fullLink
 }
 
 // unknownSpeeds names a link that carries much of the way and whose speed nobody knows.
@@ -342,7 +358,7 @@ func (v *wayView) queueOrPolicer(swing float64, steady bool) (sure float64, why 
 	if v.heldByFlow() {
 		sure *= 0.4
 	}
-	if w.heldAtHome() && w.queued() <= 1 {
+	if w.heldAtHome() && (w.queued() <= 1 || swing > roughSwing) {
 		sure *= 0.6
 	}
 	if w.backFull && max(w.rwnd, w.sndbuf) >= limitedShare {

@@ -36,6 +36,10 @@ func (v *wayView) unknown(considered []hypothesis) hypothesis {
 	case !v.waits.present:
 		h.summary = "The sender's TCP counters are missing, so what it waited for is not known."
 		h.remedy = "measure again with the sender on Linux"
+	case v.standsNowAndThen():
+		swing, _ := v.swing()
+		h.summary = fmt.Sprintf("The rate swings by %s from one moment to the next, nothing is lost, and what %s has to send waits on %[2]s itself: the machine had no time for it now and then.", diagnose.Percent(swing), v.from)
+		h.remedy = "see what else runs on the machines, and on the hosts of virtual ones (`vmstat 1`: r, st), and measure again when they have less to do"
 	default:
 		h.summary = fmt.Sprintf("The links of %s and %s had room, TCP did not wait for a window, and no core was busy.", v.from, v.to)
 		h.remedy = "measure longer (`--duration 30s`) and with twice the streams: if the rate grows, streams were the limit; if not, something on the way is"
@@ -44,14 +48,22 @@ func (v *wayView) unknown(considered []hypothesis) hypothesis {
 	return h
 }
 
+// standsNowAndThen reports a rate that swings widely though nothing is lost and the
+// windows are open: the hosts send and read by fits and starts.
+func (v *wayView) standsNowAndThen() bool {
+	swing, steady := v.swing()
+	return steady && swing > roughSwing && v.waits.heldAtHome() && v.waits.repeated < repeatedFew
+}
+
 // longer is how many seconds decide whether a rate still grows: CUBIC's way
 // back from a loss at 10 Gbit/s and 10 ms takes 19 s.
 const longer = 30
 
 // decision is the one measurement that would tell the likeliest causes apart.
 func (v *wayView) decision(first hypothesis, others []hypothesis) record.Decision {
+	idle := first.cause == record.Unknown && v.standsNowAndThen()
 	for _, h := range append([]hypothesis{first}, others...) {
-		if h.decide.Probe != "" {
+		if h.decide.Probe != "" && !idle {
 			return h.decide
 		}
 	}
@@ -62,6 +74,8 @@ func (v *wayView) decision(first hypothesis, others []hypothesis) record.Decisio
 		}
 	}
 	switch {
+	case idle:
+		return record.Decision{Probe: record.ProbeIdle, Between: between, Text: "see what the processors and links do while nothing is sent: what keeps a machine from sending is there then too"}
 	case len(v.egress)+len(v.ingress) == 0 || v.ceiling() == 0 || !v.waits.present && v.trial.UDP == nil:
 		return record.Decision{Probe: record.ProbeObserved, Between: between, Text: "measure again with both hosts observed and the links' speeds known: the counters then say which link, window or core was full"}
 	case allFull(v.egress) || allFull(v.ingress):

@@ -119,7 +119,8 @@ func (v *wayView) doubtQueue(h *hypothesis) {
 		return
 	}
 	h.sure *= 0.6
-	if late || w.queued() > deepQueue {
+	swing, _ := v.swing() // a queue that stands lets the rate swing little
+	if late || w.queued() > deepQueue && swing <= veryRough {
 		h.sure *= 0.5
 	}
 	h.against = append(h.against, record.Evidence{

@@ -12,7 +12,7 @@ import (
 
 // faults are all kinds of them.
 func faults() []kind {
-	return slices.Concat(otherTraffic(), limits(), marksAndQueues(), memory(), lost(), tunnels(), ways(), bonds())
+	return slices.Concat(otherTraffic(), limits(), marksAndQueues(), memory(), lost(), tunnels(), ways(), bonds(), further())
 }
 
 func singly(s *stand) { s.singly = true }
