@@ -234,7 +234,7 @@ func TestField(t *testing.T) {
 		}
 	case run > 0:
 		first := int(2*(run-1)+half) * perRun
-		all = slices.Concat(faults(), odd(), faults(), odd(), odd())
+		all = slices.Concat(faults(), odd(), odd())
 		for n := first; n < min(first+perRun, len(all)); n++ {
 			counts[try(t, n, seed*1000+uint64(n), all[n])]++
 		}
