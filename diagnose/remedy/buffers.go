@@ -19,7 +19,7 @@ const (
 )
 
 const (
-	// ample is how many times what it must hold a buffer is, so that it does not bind while
+	// ample is how many times what it needs a buffer has, so that it does not bind while
 	// a queue grows. What part of it is overhead is the same before and after.
 	ample = 2
 	// leastMost and mostMost bound the buffer's maximum: Linux's own, and what

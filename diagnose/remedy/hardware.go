@@ -10,7 +10,7 @@ import (
 )
 
 // Slots is every card of both hosts that could do better in another slot,
-// since the next one binds when the first is mended; else more cards.
+// since the next one binds when the first is repaired; else more cards.
 func Slots(hosts ...netstate.Host) string {
 	var moves []string
 	for _, h := range hosts {
