@@ -66,7 +66,7 @@ func balanceKeys() []key[topology.Balance] {
 var switchKeys = object[topology.Switch]{
 	name: "switch", doc: "One switch: what hangs on its ports, and how it spreads flows.",
 	keys: append([]key[topology.Switch]{
-		{"system", "linux for a Linux host that switches: bonding computes its hash", one(word("linux"), func(s *topology.Switch) *string { return &s.System })},
+		{"system", "what it runs: linux for a Linux host that switches (bonding computes its hash), else whose lines a remedy is given in", one(word(topology.Systems()...), func(s *topology.Switch) *string { return &s.System })},
 		{"ecmp", "how it spreads flows over routes of equal cost; left out: it does not route, and the spanning tree leaves one way", reader[topology.Switch]{
 			schema: sub(ecmpKeys, func(*topology.Switch) *topology.Balance { return nil }).schema,
 			read: func(d *decoder, at place, n *yamldoc.Node, into *topology.Switch) {

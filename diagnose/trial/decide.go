@@ -54,7 +54,9 @@ func Decide(f predict.Fabric, finding record.Finding, t record.Trial, probes []r
 		chances.weigh(o)
 	}
 	out := chances.finding(finding, t, seen, again)
-	out.Remedy = remedy.OfTrial(f.Hosts, t, out.Cause, out.Remedy)
+	if len(out.Ways) > 0 { // none in a record from before there were steps
+		out.Do(remedy.OfTrial(f.Hosts, t, out.Cause, out.Ways))
+	}
 	return out
 }
 
@@ -158,7 +160,7 @@ func (c chances) finding(old record.Finding, t record.Trial, seen []probed.Outco
 	if best == record.Unknown || c[best] < decided {
 		best = record.Unknown
 		out.Summary = "What the probes showed does not settle it. " + leftOver(order, c)
-		out.Remedy = stillUnknown
+		out.Do(record.ByHand(stillUnknown))
 		out.Expected, out.Gain, out.Next, out.Against = 0, 0, nil, nil
 		out.Confidence = 0
 	} else {
@@ -362,7 +364,8 @@ func inWords(cause record.Cause, old record.Finding, again []record.Finding) rec
 			return f
 		}
 	}
-	out := record.Finding{Cause: cause, Remedy: remedy.Usual(cause)}
+	out := record.Finding{Cause: cause}
+	out.Do(remedy.Usual(cause))
 	for _, f := range append(append([]record.Finding(nil), again...), old) {
 		for _, a := range f.Also {
 			if a.Cause == cause && out.Summary == "" {

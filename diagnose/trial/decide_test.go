@@ -189,7 +189,7 @@ func TestTable(t *testing.T) {
 		}
 	}
 	for _, cause := range record.Causes() {
-		if cause != record.Unknown && (plainly[cause] == "" || remedy.Usual(cause) == "") {
+		if cause != record.Unknown && (plainly[cause] == "" || len(remedy.Usual(cause)) == 0) {
 			t.Errorf("%s has no words", cause)
 		}
 	}

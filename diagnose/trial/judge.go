@@ -24,7 +24,7 @@ type hypothesis struct {
 	mended       string
 	evidence     []record.Evidence
 	against      []record.Evidence
-	remedy       string
+	remedy       record.Remedy
 	at           string // the host that the remedy is for; "" the cause tells
 	missing      []string
 	decide       record.Decision
@@ -108,8 +108,9 @@ func onceEach(all []hypothesis) []hypothesis {
 func (v *wayView) finding(h hypothesis, others []hypothesis) record.Finding {
 	f := record.Finding{
 		Cause: h.cause, Confidence: h.sure, Summary: h.summary, Evidence: h.evidence, Against: h.against,
-		Remedy: remedy.On(v.fabric.Hosts, h.cause, v.from, v.to, h.at, h.remedy), Missing: append(slices.Clone(h.missing), v.missing()...), Decide: h.decide,
+		Missing: append(slices.Clone(h.missing), v.missing()...), Decide: h.decide,
 	}
+	f.Do(remedy.On(v.fabric.Hosts, h.cause, v.from, v.to, h.at, h.remedy))
 	f.Also = v.alternatives(h, others)
 	v.notInForce(&f)
 	if !h.nothingToWin {

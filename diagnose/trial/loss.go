@@ -22,7 +22,7 @@ func (v *wayView) lossOnPath() (hypothesis, bool) {
 		cause: record.Congestion, sure: 0.8, mended: "Without the losses",
 		summary:  fmt.Sprintf("%s of the bytes from %s had to be sent again while no link was full: something on the way drops.", fewPercent(w.loss()), v.from),
 		evidence: append(append([]record.Evidence{w.lossEvidence()}, v.tcpEvidence()...), v.dropEvidence()...),
-		remedy:   "find where it drops: link errors, a bad cable or optic, a switch buffer (`ip -s link` on both hosts, the switch's counters)",
+		remedy:   record.ByHand("find where it drops: link errors, a bad cable or optic, a switch buffer (`ip -s link` on both hosts, the switch's counters)"),
 	}
 	h.evidence = append(onceSaid(h.evidence), v.loads()...)
 	if w.loss() < lossShare {

@@ -40,7 +40,7 @@ func (v *wayView) fullReturnPath() (hypothesis, bool) {
 		return hypothesis{}, false
 	}
 	h.summary = fmt.Sprintf("The return path is full: acknowledgements take all that %s of %s may send (%s), and %s sends no faster than it hears.", at, v.to, h.evidence[0].Value, v.from)
-	h.remedy = fmt.Sprintf("raise or remove the shaper on %s of %s (`tc qdisc show dev %s`), or let acknowledgements pass first there", at, v.to, at)
+	h.remedy = record.ByHand(fmt.Sprintf("raise or remove the shaper on %s of %s (`tc qdisc show dev %s`), or let acknowledgements pass first there", at, v.to, at))
 	h.at = v.to
 	h.evidence = append(append(h.evidence, v.tcpEvidence()...), v.loads()...)
 	return h, true

@@ -17,32 +17,32 @@ func (v *wayView) unknown(considered []hypothesis) hypothesis {
 	switch {
 	case v.goodput <= 0:
 		h.summary = fmt.Sprintf("Nothing arrived from %s.", v.from)
-		h.remedy = "check that the addresses reach each other (`ping`)"
+		h.remedy = record.ByHand("check that the addresses reach each other (`ping`)")
 	case len(v.egress)+len(v.ingress) == 0:
 		h.summary = "The links' counters are missing, so nobody can say how full they were."
-		h.remedy = "measure again with both hosts observed"
+		h.remedy = record.ByHand("measure again with both hosts observed")
 	case v.ceiling() == 0:
 		h.summary = "The speed of a link is not known, so nobody can say how full it was."
-		h.remedy = "name the links' speeds in hosts.NAME.hardware.links and measure again"
+		h.remedy = record.ByHand("name the links' speeds in hosts.NAME.hardware.links and measure again")
 	case allFull(v.egress) || allFull(v.ingress):
 		h.summary = fmt.Sprintf("The links were full, but only %s of what they can carry was this trial's: something else uses them too.", diagnose.Percent(v.share()))
-		h.remedy = "measure again when the other traffic is gone"
+		h.remedy = record.ByHand("measure again when the other traffic is gone")
 	case v.trial.UDP != nil:
 		h.summary = fmt.Sprintf("The links of %s and %s had room, no core was busy, and hardly a datagram was lost: no more was sent.", v.from, v.to)
-		h.remedy = "offer more (`--rate-limit`), in more streams or larger datagrams"
+		h.remedy = record.ByHand("offer more (`--rate-limit`), in more streams or larger datagrams")
 	case v.trial.Protocol == "mptcp":
 		h.summary = "An MPTCP connection has no TCP counters of its own, so what it waited for is not known."
-		h.remedy = "compare with `--protocol tcp`, whose streams say what they wait for, or look at the subflows while they run (`ss -tinM`)"
+		h.remedy = record.Do(record.Option("--protocol", "tcp")).Or(record.Ask("look at the subflows while they run (`ss -tinM`)"))
 	case !v.waits.present:
 		h.summary = "The sender's TCP counters are missing, so what it waited for is not known."
-		h.remedy = "measure again with the sender on Linux"
+		h.remedy = record.ByHand("measure again with the sender on Linux")
 	case v.standsNowAndThen():
 		swing, _ := v.swing()
 		h.summary = fmt.Sprintf("The rate swings by %s from one moment to the next, nothing is lost, and what %s has to send waits on %[2]s itself: the machine had no time for it now and then.", diagnose.Percent(swing), v.from)
-		h.remedy = "see what else runs on the machines, and on the hosts of virtual ones (`vmstat 1`: r, st), and measure again when they have less to do"
+		h.remedy = record.ByHand("see what else runs on the machines, and on the hosts of virtual ones (`vmstat 1`: r, st), and measure again when they have less to do")
 	default:
 		h.summary = fmt.Sprintf("The links of %s and %s had room, TCP did not wait for a window, and no core was busy.", v.from, v.to)
-		h.remedy = "measure longer (`--duration 30s`) and with twice the streams: if the rate grows, streams were the limit; if not, something on the way is"
+		h.remedy = record.ByHand("measure longer (`--duration 30s`) and with twice the streams: if the rate grows, streams were the limit; if not, something on the way is")
 	}
 	h.decide = v.decision(h, considered)
 	return h
