@@ -1,9 +1,9 @@
 # What tests and proofs need of a machine: packages by Debian's names, and what is fetched beside them.
 
 # Debian packages beyond Go, make and git. Those of `deps` are for every test: a kernel for the lab, and a C compiler
-# for the race detector (the program itself is built without one). The others have a name each, since their packages
+# for the race detector (the program itself is built without one), and what limits packets in labs. The others have a name each, since their packages
 # start servers, let users become root or are large.
-DEPS         := user-mode-linux gcc libc6-dev
+DEPS         := user-mode-linux gcc libc6-dev nftables
 DEPS_nfs     := nfs-kernel-server nfs-common
 DEPS_ssh     := openssh-server openssh-client sudo
 DEPS_ansible := ansible-core ansible-lint

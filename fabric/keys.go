@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/linerate/linerate/fabric/topology"
 	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/netstate"
@@ -275,7 +276,7 @@ var pathKeys = object[Path]{
 		{"rate", "a shaper's rate, each direction", one(rate, func(p *Path) *unit.BitRate { return &p.Rate })},
 		{"bucket", "what that shaper lets through at once after a pause", one(size, func(p *Path) *unit.Bytes { return &p.Bucket })},
 		{"loss", "share of packets lost", one(ratio, func(p *Path) *float64 { return &p.Loss })},
-		{"switch_hash", "how the far side spreads flows over its links: a transmit hash policy, what a Catalyst 2950 to 3750 has, or unknown", one(switchHash, func(p *Path) *string { return &p.SwitchHash })},
+		{"switch_hash", "how the far side spreads flows over its links: a transmit hash policy, or what the switch calls it (catalyst-...: a Catalyst 2950 to 3750, whose function is known); unknown", one(switchHash, func(p *Path) *string { return &p.SwitchHash })},
 		{"learned", "what probes learned of the switches' hashes; it counts before switch_hash", list(learnedKeys, func(p *Path) *[]flow.LearnedHash { return &p.Learned })},
 		{"family", "address family to use; left out: IPv4 where both ends have it", one(word("ipv4", "ipv6"), func(p *Path) *string { return &p.Family })},
 	},
@@ -284,7 +285,8 @@ var pathKeys = object[Path]{
 	finish:   func(_ *decoder, _ place, _ *yamldoc.Node, p *Path) { p.Declared = true },
 }
 
-var switchHash = word(append(append(wordsOf("xmit_hash_policy"), netstate.CatalystHashes()...), "unknown")...)
+// switchHash are the words for a switch's hash, of a path and of a channel alike.
+var switchHash = word(append(wordsOf("xmit_hash_policy"), topology.Words()...)...)
 
 func readBetween(d *decoder, at place, n *yamldoc.Node, into *Path) {
 	var ends []string

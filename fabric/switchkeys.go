@@ -1,7 +1,6 @@
 package fabric
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/linerate/linerate/fabric/topology"
@@ -59,7 +58,7 @@ func onDevice[T, V any](o object[V], add func(into *T, name string) *V) reader[T
 // balanceKeys are how flows are spread over links.
 func balanceKeys() []key[topology.Balance] {
 	return []key[topology.Balance]{
-		{"hash", "what spreads flows over the links: a transmit hash policy, or what the switch calls it; unknown", one(word(slices.Concat(wordsOf("xmit_hash_policy"), topology.Words())...), func(b *topology.Balance) *string { return &b.Hash })},
+		{"hash", "what spreads flows over the links: a transmit hash policy, or what the switch calls it; unknown", one(switchHash, func(b *topology.Balance) *string { return &b.Hash })},
 		{"seed", "what the hash begins with, as the switch prints it: switches with one hash and one seed choose alike", one(free, func(b *topology.Balance) *string { return &b.Seed })},
 	}
 }
@@ -74,7 +73,7 @@ var switchKeys = object[topology.Switch]{
 	keys: append([]key[topology.Switch]{
 		{"reach", "how measure reads its counters: snmp://HOST; left out: they are not read", one(switchReach, func(s *topology.Switch) *string { return &s.Reach })},
 		{"credentials", "the file with what it asks for (community, or user and passwords), beside this one", one(free, func(s *topology.Switch) *string { return &s.Credentials })},
-		{"system", "linux for a Linux host that switches: bonding computes its hash", one(word("linux"), func(s *topology.Switch) *string { return &s.System })},
+		{"system", "what it runs: linux for a Linux host that switches (bonding computes its hash), else whose lines a remedy is given in", one(word(topology.Systems()...), func(s *topology.Switch) *string { return &s.System })},
 		{"ecmp", "how it spreads flows over routes of equal cost; left out: it does not route, and the spanning tree leaves one way", reader[topology.Switch]{
 			schema: sub(ecmpKeys, func(*topology.Switch) *topology.Balance { return nil }).schema,
 			read: func(d *decoder, at place, n *yamldoc.Node, into *topology.Switch) {

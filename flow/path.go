@@ -20,8 +20,8 @@ type Path struct {
 	// pause; zero unknown.
 	Bucket unit.Bytes `json:"bucket_bytes,omitempty"`
 	Loss   float64    `json:"loss_ratio,omitempty"`
-	// SwitchHash is the far side's transmit hash policy: a kernel policy word, one of
-	// netstate.CatalystHashes, or "unknown" (also when left out).
+	// SwitchHash is the far side's transmit hash policy: a kernel policy word, what
+	// the switch calls it, or "unknown" (also when left out).
 	SwitchHash string `json:"switch_hash,omitempty"`
 	// Learned are hashes of switches that probes learned, in file order.
 	Learned []LearnedHash `json:"learned,omitempty"`

@@ -64,6 +64,8 @@ type Finding struct {
 	Summary  string     `json:"summary"`
 	Evidence []Evidence `json:"evidence"`
 	Remedy   string     `json:"remedy"`
+	// Ways is the remedy as steps, of which Remedy is the text: Do sets both.
+	Ways Remedy `json:"remedy_ways,omitempty"`
 	// Expected is the rate to expect once the remedy is in; zero unknown.
 	Expected unit.BitRate `json:"expected_bps"`
 	// Gain is Expected over Rate less one: 0.5 is half again as much.

@@ -241,7 +241,7 @@ type LinkUse struct {
 	// counted packet: what the link's bytes say about TCP payload.
 	TxPayload unit.BitRate `json:"tx_payload_bps"`
 	RxPayload unit.BitRate `json:"rx_payload_bps"`
-	Ceiling   unit.BitRate `json:"ceiling_bps"` // payload, one direction
+	Ceiling   unit.BitRate `json:"ceiling_bps"` // payload, the way that the trial's goes
 	Drops     uint64       `json:"drops_count"`
 	TxPackets uint64       `json:"tx_packets_count,omitempty"`
 	RxPackets uint64       `json:"rx_packets_count,omitempty"`

@@ -211,15 +211,26 @@ var runnable = regexp.MustCompile(`^[A-Za-z][\w.-]* +\S`)
 // unfinished are commands that a remedy names without what they need.
 var unfinished = []string{"linerate steer pick", "linerate steer mptcp"}
 
-// mostCommands is how many lines a reader is told to type.
+// mostCommands is how many lines a reader is told to type that a remedy's words name;
+// of its steps he is told all, since a part of them may do harm.
 const mostCommands = 3
 
 // commandsFor are what a person types for a finding: what the remedy itself names,
 // else the run that repairs or explains it.
 func commandsFor(r record.Record, f record.Finding, o Options) []string {
-	var out []string
+	out, options := f.Ways.Commands()
+	if options != "" {
+		out = append(out, "linerate measure "+fabricWord(r)+" "+options)
+	}
+	if len(out) > 0 {
+		return out
+	}
 	tune := "linerate tune " + fabricWord(r) + " --dry-run"
-	for i, span := range strings.Split(f.Remedy, "`") {
+	text := f.Remedy // of a record from before there were steps
+	if len(f.Ways) > 0 {
+		text = strings.Join(f.Ways.Asks(), "; ")
+	}
+	for i, span := range strings.Split(text, "`") {
 		if i%2 == 0 {
 			continue
 		}

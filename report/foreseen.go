@@ -197,9 +197,10 @@ func (f Foreseen) finding(p predict.Prediction, t record.Trial) *record.Finding 
 	if p.Direction == flow.Reverse {
 		from, to = to, from
 	}
-	out.Remedy = remedy.On(f.Hosts, p.Limit, from, to, "", remedy.Usual(p.Limit))
+	out.Do(remedy.On(f.Hosts, p.Limit, from, to, "", remedy.Usual(p.Limit)))
 	if t.Goodput == 0 {
-		out.Cause, out.Remedy = record.Unknown, "write each link's speed below the host's `hardware`, such as `links: {ens1: {speed: 25G}}`"
+		out.Cause = record.Unknown
+		out.Do(record.ByHand("write each link's speed below the host's `hardware`, such as `links: {ens1: {speed: 25G}}`"))
 	}
 	for i, l := range p.Limits {
 		if i == 0 {

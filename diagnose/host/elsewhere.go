@@ -16,8 +16,8 @@ var anywhere = map[string]string{
 	SlowLink:     "replace the cable (a broken pair lowers the speed); look for a fixed speed on the card or the switch port",
 	LinkErrors:   replace,
 	LinkFlapping: replace,
-	CardSlot:     remedy.Usual(record.CardSlot),
-	CardBelow:    remedy.Usual(record.CardSlot),
+	CardSlot:     remedy.Usual(record.CardSlot).Text(),
+	CardBelow:    remedy.Usual(record.CardSlot).Text(),
 	BondPortDown: "", BondNoPartner: "", BondTwoPartners: "", BondPortOutside: "", BondUnequal: "",
 }
 
@@ -35,7 +35,7 @@ func elsewhere(h netstate.Host, found []Finding) []Finding {
 	found = slices.DeleteFunc(found, func(f Finding) bool { _, is := anywhere[f.Kind]; return !is })
 	for i := range found {
 		if found[i].Remedy = anywhere[found[i].Kind]; found[i].Remedy == "" {
-			found[i].Remedy = onHost(h, record.LACPDown, remedy.Usual(record.LACPDown))
+			found[i].Remedy = onHost(h, record.LACPDown, remedy.Usual(record.LACPDown).Text())
 		}
 	}
 	return found
@@ -43,5 +43,5 @@ func elsewhere(h netstate.Host, found []Finding) []Finding {
 
 // onHost is a remedy on one host: the text on Linux, else that system's own words.
 func onHost(h netstate.Host, c record.Cause, text string) string {
-	return remedy.On(map[string]netstate.Host{h.Name: h}, c, h.Name, h.Name, h.Name, text)
+	return remedy.On(map[string]netstate.Host{h.Name: h}, c, h.Name, h.Name, h.Name, record.ByHand(text)).Text()
 }

@@ -48,11 +48,11 @@ func Path(p PathProbe) (Finding, bool) {
 			diagnose.Fact("MTU of "+p.Link+" on "+p.From, fmt.Sprint(p.MTU), "IFLA_MTU"),
 			diagnose.Fact(fmt.Sprintf("packets of %d bytes from %s to %s", p.MTU, p.Lane.Src, p.Lane.Dst), fmt.Sprintf("%d of %d came back", p.Passed, p.Sent), diagnose.FromProbe),
 		},
-		Remedy: fmt.Sprintf("raise the MTU of every switch port on the way, and of %s, to %d; or ip link set %s mtu N on both hosts, with N what passes", p.To, p.MTU, p.Link),
+		Remedy: Raise(p.To, p.MTU) + fmt.Sprintf("; or ip link set %s mtu N on both hosts, with N what passes", p.Link),
 	}
 	if p.Passes > 0 {
 		f.Evidence = append(f.Evidence, diagnose.Fact("largest that passes", fmt.Sprint(p.Passes), diagnose.FromProbe))
-		f.Remedy = fmt.Sprintf("raise the MTU of every switch port on the way, and of %s, to %d; or ip link set %s mtu %d on %s, and the same on the other hosts of the network", p.To, p.MTU, p.Link, usualMTU(p.Passes), p.From)
+		f.Remedy = Raise(p.To, p.MTU) + fmt.Sprintf("; or ip link set %s mtu %d on %s, and the same on the other hosts of the network", p.Link, UsualMTU(p.Passes), p.From)
 	}
 	switch {
 	case p.Passed > 0:
@@ -73,9 +73,14 @@ func AtMost(size int) string {
 	return fmt.Sprintf(": no more than %d pass", size)
 }
 
-// usualMTU is the MTU behind what was seen to pass: a port takes a tag or two
+// Raise is what lets packets of a size pass to a host.
+func Raise(to string, mtu int) string {
+	return fmt.Sprintf("raise the MTU of every switch port on the way, and of %s, to %d", to, mtu)
+}
+
+// UsualMTU is the MTU behind what was seen to pass: a port takes a tag or two
 // more than its own, which a tagged frame would need.
-func usualMTU(passes int) int {
+func UsualMTU(passes int) int {
 	for _, usual := range []int{1500, 9000} {
 		if passes >= usual && passes <= usual+8 {
 			return usual

@@ -217,6 +217,9 @@ func ofCase(v *scene.View, first *piece.Host) (out []scene.Missing) {
 		}
 	}
 	out = append(out, ofStart(v)...)
+	if len(v.Hosts) == 0 {
+		out = append(out, ofSwitches(v)...)
+	}
 	for _, r := range v.Case.Runs {
 		if r.UDP && r.Datagrams > 0 && r.Lost*50 > r.Datagrams {
 			out = append(out, scene.Missing{Command: "nstat -az | grep Udp; ethtool -S LINK | grep -E 'drop|miss'", Host: r.Server, Why: "on the receiver: whether its sockets (UdpRcvbufErrors, net.core.rmem_max) or its card lost what the test counts as lost; a TCP run beside it tells the path apart from the program"})

@@ -6,6 +6,7 @@ package remedy
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/bondopt"
@@ -15,9 +16,14 @@ import (
 	"github.com/linerate/linerate/steer/system"
 )
 
-// Usual is what helps against a cause wherever it binds; "" for one that is not
-// known.
-func Usual(c record.Cause) string { return usual[c] }
+// Usual is what helps against a cause wherever it binds, in words: nothing is known of
+// the hosts; nil for one that is not known.
+func Usual(c record.Cause) record.Remedy {
+	if usual[c] == "" {
+		return nil
+	}
+	return record.ByHand(usual[c])
+}
 
 var usual = map[record.Cause]string{
 	record.LineRate:        "faster links, or more of them",
@@ -42,43 +48,57 @@ var usual = map[record.Cause]string{
 // leaves.
 var ofReceiver = map[record.Cause]bool{record.ReceiveWindow: true, record.ReceiverCPU: true}
 
-// On is the remedy of a cause between two hosts: the text where the host that it
-// is for runs Linux, else that system's own words. At is that host, "" what the
-// cause tells.
-func On(hosts map[string]netstate.Host, c record.Cause, from, to, at, text string) string {
+// On is the remedy of a cause between two hosts: the one given where the host that it
+// is for runs Linux, else that system's own words. At is that host, "" what the cause
+// tells. A way with a command for a host that does not run Linux is left out.
+func On(hosts map[string]netstate.Host, c record.Cause, from, to, at string, r record.Remedy) record.Remedy {
 	if at == "" {
 		if at = from; ofReceiver[c] {
 			at = to
 		}
 	}
-	h := hosts[at]
-	if !bondopt.Foreign(h.Kernel.OS) || text == "" {
-		return text
+	if len(r) == 0 {
+		return nil
 	}
+	if !bondopt.Foreign(hosts[at].Kernel.OS) {
+		kept := slices.DeleteFunc(slices.Clone(r), func(w record.Way) bool {
+			return slices.ContainsFunc(w, func(a record.Action) bool {
+				if len(a.Run) == 0 || !bondopt.Foreign(hosts[a.Host].Kernel.OS) {
+					return false
+				}
+				at = a.Host
+				return true
+			})
+		})
+		if len(kept) > 0 {
+			return kept
+		}
+	}
+	h := hosts[at]
 	words := own[h.Kernel.OS][c]
 	bond, spreader := bondOf(h)
 	if (c == record.HashImbalance || c == record.SingleLink) && spreader != nil {
 		words = steer.RemedyFor(spreader)
 		if at == to {
 			if words = system.ArrivalRemedy(spreader); words == "" {
-				return text // the switch spreads what comes in
+				return r // the switch spreads what comes in
 			}
 		}
 	}
-	return system.Named(cmp.Or(words, usual[c], "look at it with the tools of "+bondopt.SystemTitle(h.Kernel.OS))+" (on "+h.Name+")", bond)
+	return record.ByHand(system.Named(cmp.Or(words, usual[c], "look at it with the tools of "+bondopt.SystemTitle(h.Kernel.OS))+" (on "+h.Name+")", bond))
 }
 
-// OfTrial is On for a trial whose cause nobody judged by itself: a text that is not
+// OfTrial is On for a trial whose cause nobody judged by itself: a remedy that is not
 // Usual stays.
-func OfTrial(hosts map[string]netstate.Host, t record.Trial, c record.Cause, text string) string {
-	if text != usual[c] {
-		return text
+func OfTrial(hosts map[string]netstate.Host, t record.Trial, c record.Cause, r record.Remedy) record.Remedy {
+	if len(r) == 0 || r.Text() != Usual(c).Text() {
+		return r
 	}
 	from, to := t.From, t.To
 	if t.Direction == flow.Reverse {
 		from, to = to, from
 	}
-	return On(hosts, c, from, to, "", text)
+	return On(hosts, c, from, to, "", r)
 }
 
 // bondOf is the host's bond, where it has one alone, over all its ports.

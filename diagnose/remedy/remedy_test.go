@@ -28,20 +28,23 @@ func host(name, system, mode, policy string) netstate.Host {
 // Whatever binds, and on whichever side, a host that is not Linux is given no
 // command of Linux, and one of Linux keeps its text.
 func TestNoLinuxElsewhere(t *testing.T) {
-	const text = "echo layer3+4 > /sys/class/net/bond0/bonding/xmit_hash_policy; sysctl -w net.ipv4.tcp_rmem=1; ip link set bond0 mtu 9000"
+	of := func(host string) record.Remedy {
+		return record.Do(HashPorts(host, "bond0"), record.Sysctl(host, "net.ipv4.tcp_rmem", "1")).Or(record.Run(host, "ip", "link", "set", "dev", "bond0", "mtu", "9000"))
+	}
 	for _, s := range bondopt.Systems() {
 		for _, mode := range s.Modes {
 			for _, policy := range s.Policies {
 				hosts := map[string]netstate.Host{"near": host("near", s.Name, mode.Word, policy.Word), "far": host("far", s.Name, mode.Word, policy.Word), "plain": {Name: "plain", Kernel: netstate.Kernel{OS: bondopt.Linux}}}
 				for _, c := range record.Causes() {
-					got := On(hosts, c, "near", "far", "", text)
-					if got == text || got == "" || linux.MatchString(strings.ReplaceAll(got, "network ip ", "")) {
+					given := of("near").Or(of("far")[0]...)
+					got := On(hosts, c, "near", "far", "", given).Text()
+					if got == given.Text() || got == "" || linux.MatchString(strings.ReplaceAll(got, "network ip ", "")) {
 						t.Errorf("%s, %s %s, %s: %q", s.Name, mode.Word, policy.Word, c, got)
 					}
 					if strings.Contains(got, "vSwitchN") || strings.Contains(got, "laggX") || strings.Contains(got, "entX") {
 						t.Errorf("%s, %s: the bond's name is known, and stands not in %q", s.Name, c, got)
 					}
-					if got := On(hosts, c, "plain", "plain", "", text); got != text {
+					if got := On(hosts, c, "plain", "plain", "", of("plain")).Text(); got != of("plain").Text() {
 						t.Errorf("Linux, %s: %q", c, got)
 					}
 				}
@@ -58,7 +61,7 @@ func TestTwoBonds(t *testing.T) {
 		second.Name = "b1"
 		h.Links = append(h.Links, second)
 		for _, c := range record.Causes() {
-			if got := On(map[string]netstate.Host{"near": h}, c, "near", "far", "", "text"); got == "" || linux.MatchString(strings.ReplaceAll(got, "network ip ", "")) {
+			if got := On(map[string]netstate.Host{"near": h}, c, "near", "far", "", record.ByHand("text")).Text(); got == "" || linux.MatchString(strings.ReplaceAll(got, "network ip ", "")) {
 				t.Errorf("%s, %s: %q", s.Name, c, got)
 			}
 		}
@@ -92,15 +95,15 @@ func TestWhoseRemedy(t *testing.T) {
 		{record.LACPDown, "plain", "win", "win", "Get-NetLbfoTeamMember -Team 'b0'"},
 		{record.CardSlot, "esx", "plain", "", "more lanes"},
 	} {
-		if got := On(hosts, c.cause, c.from, c.to, c.at, text); !strings.Contains(got, c.says) {
+		if got := On(hosts, c.cause, c.from, c.to, c.at, record.ByHand(text)).Text(); !strings.Contains(got, c.says) {
 			t.Errorf("%s from %s to %s at %q: %q does not say %q", c.cause, c.from, c.to, c.at, got, c.says)
 		}
 	}
 	trial := record.Trial{From: "win", To: "plain", Direction: flow.Reverse}
-	if got := OfTrial(hosts, trial, record.ReceiveWindow, Usual(record.ReceiveWindow)); !strings.Contains(got, "autotuning") {
+	if got := OfTrial(hosts, trial, record.ReceiveWindow, Usual(record.ReceiveWindow)).Text(); !strings.Contains(got, "autotuning") {
 		t.Errorf("reverse: %q", got)
 	}
-	if got := OfTrial(hosts, trial, record.ReceiveWindow, "as it was found"); got != "as it was found" {
+	if got := OfTrial(hosts, trial, record.ReceiveWindow, record.ByHand("as it was found")).Text(); got != "as it was found" {
 		t.Errorf("a text of its own became %q", got)
 	}
 }

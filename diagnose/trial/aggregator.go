@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/linerate/linerate/diagnose/remedy"
 	"github.com/linerate/linerate/diagnose/trial/without"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/record"
@@ -52,12 +53,12 @@ func (v *wayView) aggregator(h netstate.Host, bond netstate.Link, usable []strin
 	if in == "" {
 		in = "none"
 	}
-	var out []string
+	var out, down []string
 	where, source := "in the active aggregator", fromAggregator
-	remedy := "check the switch's LACP on the other ports: same channel group, same speed, LACP on"
+	var mend record.Remedy
 	if bond.Bond.Mode != netstate.LACP {
 		where, source = "up", fromUsable
-		remedy = fmt.Sprintf("find what takes the other ports of %s on %s down (`ip -s link`, the bond's MII and ARP monitoring)", bond.Name, h.Name)
+		mend = record.ByHand(fmt.Sprintf("find what takes the other ports of %s on %s down (`ip -s link`, the bond's MII and ARP monitoring)", bond.Name, h.Name))
 	}
 	for _, name := range bond.Bond.Ports {
 		if slices.Contains(usable, name) {
@@ -65,8 +66,17 @@ func (v *wayView) aggregator(h netstate.Host, bond netstate.Link, usable []strin
 		}
 		out = append(out, name)
 		if p, ok := h.Link(name); ok && p.Port != nil && (!p.Up || !p.Port.MIIUp) {
-			remedy = fmt.Sprintf("bring %s of %s up: it has no link (cable, optic, switch port)", name, h.Name)
+			mend = record.ByHand(fmt.Sprintf("bring %s of %s up: it has no link (cable, optic, switch port)", name, h.Name))
+			if !p.Up {
+				down = append(down, name)
+			}
 		}
+	}
+	switch {
+	case len(down) > 0:
+		mend = record.Remedy{remedy.Up(h.Name, down...)}
+	case mend == nil:
+		mend = record.Do(record.Action{Host: h.Name, Switch: record.OneChannel, Links: out}).Or(record.Ask("check that LACP is on there"))
 	}
 	word := "is full"
 	if len(usable) > 1 {
@@ -78,7 +88,7 @@ func (v *wayView) aggregator(h netstate.Host, bond netstate.Link, usable []strin
 		mended:  "With every port in",
 		evidence: append([]record.Evidence{{What: "ports in use of " + bond.Name + " on " + h.Name, Value: in,
 			Source: source}}, v.loads()...),
-		remedy: remedy,
+		remedy: mend,
 	}
 }
 
@@ -103,7 +113,7 @@ func (v *wayView) idleStandby(side []linkLoad) (hypothesis, bool) {
 	return hypothesis{
 		cause: record.SingleLink, at: host, seen: true, sure: 0.95, evidence: v.loads(),
 		summary: fmt.Sprintf("The one link in use runs at its line rate: %s of %s is active-backup, and %d more of its links only wait for that one to fail.", bond, host, idle),
-		remedy:  fmt.Sprintf("change the mode of %s on %s to one that uses every link (802.3ad, with the switch), if spare links are not what it is for", bond, host),
+		remedy:  remedy.Aggregated(bond + " on " + host),
 	}, true
 }
 

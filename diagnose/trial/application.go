@@ -21,7 +21,7 @@ func (v *wayView) slowWriter() (hypothesis, bool) {
 		evidence: append(append([]record.Evidence{
 			{What: "samples in which nothing waited to be sent", Value: diagnose.Percent(w.starved), Source: fromTCP},
 		}, v.tcpEvidence()...), v.loads()...),
-		remedy: fmt.Sprintf("look at what the program on %s waits for: its disk, its peer's answers, a limit of its own, a single thread", v.from),
+		remedy: record.ByHand(fmt.Sprintf("look at what the program on %s waits for: its disk, its peer's answers, a limit of its own, a single thread", v.from)),
 	}
 	if w.rwnd >= limitedShare {
 		h.sure *= 0.4
@@ -60,7 +60,7 @@ func (v *wayView) slowReader() (hypothesis, bool) {
 		evidence: append(append([]record.Evidence{
 			v.unreadEvidence(),
 		}, v.tcpEvidence()...), v.loads()...),
-		remedy: fmt.Sprintf("look at what the program on %s waits for before it reads again: its disk, a lock, a limit of its own; a larger window would only fill up too", v.to),
+		remedy: record.ByHand(fmt.Sprintf("look at what the program on %s waits for before it reads again: its disk, a lock, a limit of its own; a larger window would only fill up too", v.to)),
 	}
 	if use, ok := v.processorOf(v.to); ok {
 		busy, waited := v.threads(use, false)

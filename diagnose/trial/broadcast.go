@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/linerate/linerate/diagnose"
+	"github.com/linerate/linerate/diagnose/remedy"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/record"
 )
@@ -25,7 +26,7 @@ func (v *wayView) broadcast() (hypothesis, bool) {
 			summary: fmt.Sprintf("%s of %s runs %s: every packet goes out over each of its %d links, so that together they carry what one does.", bond.Name, v.from, netstate.Broadcast, len(ports)),
 			evidence: append([]record.Evidence{diagnose.Fact("mode of "+bond.Name+" of "+v.from, netstate.Broadcast.String(), "IFLA_BOND_MODE")},
 				v.loads()...),
-			remedy: fmt.Sprintf("set another mode on %s: 802.3ad where the switch speaks LACP, else balance-xor with layer3+4", bond.Name),
+			remedy: remedy.Aggregated(bond.Name + " on " + v.from),
 		}
 		if allFull(v.egress) {
 			out.seen, out.sure = true, 0.95

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/diagnose"
+	"github.com/linerate/linerate/diagnose/remedy"
 	"github.com/linerate/linerate/predict"
 	"github.com/linerate/linerate/record"
 )
@@ -89,28 +90,11 @@ func (v *wayView) slotBinds(l predict.Limit) hypothesis {
 		cause: record.CardSlot, seen: true, sure: 0.85, mended: "In a slot wide enough",
 		summary:  fmt.Sprintf("No link is full: the card's slot (%s) moves about %v, less than its ports carry, and that is the result.", l.Where, l.Rate),
 		evidence: append(append(evidence, v.tcpEvidence()...), v.loads()...),
-		remedy:   v.slotRemedy(),
+		remedy:   record.ByHand(remedy.Slots(v.fabric.Hosts[v.from], v.fabric.Hosts[v.to])),
 	}
 	if w := v.waits; max(w.rwnd, w.sndbuf, w.idle()) >= 0.5 && w.queued() <= 1 {
 		h.sure = 0.5 // TCP waits for something of its own, and the rate is the slot's by chance
 		h.against = append(h.against, v.tcpEvidence()...)
 	}
 	return h
-}
-
-// slotRemedy is every card of both hosts that could do better in another slot,
-// since the next one binds when the first is mended; else more cards.
-func (v *wayView) slotRemedy() string {
-	var moves []string
-	for _, name := range []string{v.from, v.to} {
-		for _, c := range v.fabric.Hosts[name].Cards {
-			if better := predict.BetterSlot(c); better != "" {
-				moves = append(moves, fmt.Sprintf("move card %s of %s: %s", c.Name, name, better))
-			}
-		}
-	}
-	if len(moves) > 0 {
-		return strings.Join(moves, "; ")
-	}
-	return "spread the bond's ports over several cards, or use a card for a faster slot"
 }

@@ -41,7 +41,7 @@ func (v *wayView) lostDatagrams() (hypothesis, bool) {
 	f := hypothesis{
 		cause: record.Congestion, sure: 0.6,
 		summary: fmt.Sprintf("%s of the datagrams from %s were lost while no link was full: something on the way drops.", diagnose.Percent(share), v.from),
-		remedy:  "find where it drops: link errors, a shaper's queue, a switch buffer",
+		remedy:  record.ByHand("find where it drops: link errors, a shaper's queue, a switch buffer"),
 		evidence: append([]record.Evidence{
 			{What: "datagrams lost", Value: fmt.Sprintf("%d of %d (%s)", u.Lost, u.Sent, diagnose.Percent(share)), Source: fromDatagrams},
 		}, v.loads()...),
@@ -50,7 +50,7 @@ func (v *wayView) lostDatagrams() (hypothesis, bool) {
 		f.evidence = append(f.evidence, record.Evidence{What: "packets dropped by the receiver's own sockets", Value: fmt.Sprint(u.SocketDrops), Source: "SO_MEMINFO"})
 	} else {
 		f.summary = fmt.Sprintf("%s of the datagrams from %s were lost while no link was full: on the way, or in the receiver's own socket, whose drops nobody counted.", diagnose.Percent(share), v.from)
-		f.remedy = fmt.Sprintf("on %s run `nstat -az UdpRcvbufErrors` before and after: if it grows by as many, the receiver does not keep up; else %s", v.to, f.remedy)
+		f.remedy = record.ByHand(fmt.Sprintf("on %s run `nstat -az UdpRcvbufErrors` before and after: if it grows by as many, the receiver does not keep up; else %s", v.to, f.remedy))
 		f.sure = 0.45
 	}
 	if seen {
@@ -60,11 +60,11 @@ func (v *wayView) lostDatagrams() (hypothesis, bool) {
 	case u.SocketDrops >= half:
 		f.cause, f.sure = record.ReceiverCPU, 0.8
 		f.summary = fmt.Sprintf("%s of the datagrams from %s were lost, most of them in %s's own sockets: it does not take them in as fast as they arrive.", diagnose.Percent(share), v.from, v.to)
-		f.remedy = "offer less, use more streams so that more cores receive, or larger datagrams"
+		f.remedy = record.ByHand("offer less, use more streams so that more cores receive, or larger datagrams")
 	case queued >= half:
 		f.sure = 0.8
 		f.summary = fmt.Sprintf("%s of the datagrams from %s were lost, most of them in its own queues: more was offered than its links take.", diagnose.Percent(share), v.from)
-		f.remedy = fmt.Sprintf("offer less: %v arrived", unit.BitRate(v.goodput))
+		f.remedy = record.ByHand(fmt.Sprintf("offer less: %v arrived", unit.BitRate(v.goodput)))
 	}
 	return f, true
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/linerate/linerate/diagnose"
 	"github.com/linerate/linerate/diagnose/remedy"
+	"github.com/linerate/linerate/diagnose/trial/probed"
 	"github.com/linerate/linerate/predict"
 	"github.com/linerate/linerate/record"
 )
@@ -36,15 +37,15 @@ func Decide(f predict.Fabric, finding record.Finding, t record.Trial, probes []r
 			base = p
 		}
 	}
-	var seen []outcome
+	var seen []probed.Outcome
 	for _, p := range probes {
-		seen = append(seen, outcomes(base, p)...)
+		seen = append(seen, probed.Outcomes(base, p)...)
 	}
 	if len(seen) == 0 {
 		return finding
 	}
 	again := judgedAgain(f, base, probes)
-	if diagnose.Fraction(base.Goodput, t.Goodput) > 1+keptBy && diagnose.Fraction(base.Goodput, base.Ceiling) > reached {
+	if diagnose.Fraction(base.Goodput, t.Goodput) > 1+probed.KeptBy && diagnose.Fraction(base.Goodput, base.Ceiling) > probed.Reached {
 		finding.Summary += fmt.Sprintf(" Measured again, the same streams carried %v: what limits them comes and goes, and no probe met it.", base.Goodput)
 		return finding
 	}
@@ -53,7 +54,9 @@ func Decide(f predict.Fabric, finding record.Finding, t record.Trial, probes []r
 		chances.weigh(o)
 	}
 	out := chances.finding(finding, t, seen, again)
-	out.Remedy = remedy.OfTrial(f.Hosts, t, out.Cause, out.Remedy)
+	if len(out.Ways) > 0 { // none in a record from before there were steps
+		out.Do(remedy.OfTrial(f.Hosts, t, out.Cause, out.Ways))
+	}
 	return out
 }
 
@@ -117,9 +120,9 @@ func judgedAgain(f predict.Fabric, base record.Trial, probes []record.Trial) []r
 }
 
 // weigh makes each cause as likely as what was seen is where it binds.
-func (c chances) weigh(o outcome) {
+func (c chances) weigh(o probed.Outcome) {
 	for cause := range c {
-		c[cause] *= o.given(cause)
+		c[cause] *= given(o, cause)
 	}
 	c.share()
 }
@@ -149,7 +152,7 @@ func (c chances) ranked() []record.Cause {
 }
 
 // finding writes down what is the likeliest now, with what the probes showed.
-func (c chances) finding(old record.Finding, t record.Trial, seen []outcome, again []record.Finding) record.Finding {
+func (c chances) finding(old record.Finding, t record.Trial, seen []probed.Outcome, again []record.Finding) record.Finding {
 	order := c.ranked()
 	best := order[0]
 	out := old
@@ -157,7 +160,7 @@ func (c chances) finding(old record.Finding, t record.Trial, seen []outcome, aga
 	if best == record.Unknown || c[best] < decided {
 		best = record.Unknown
 		out.Summary = "What the probes showed does not settle it. " + leftOver(order, c)
-		out.Remedy = stillUnknown
+		out.Do(record.ByHand(stillUnknown))
 		out.Expected, out.Gain, out.Next, out.Against = 0, 0, nil, nil
 		out.Confidence = 0
 	} else {
@@ -171,8 +174,8 @@ func (c chances) finding(old record.Finding, t record.Trial, seen []outcome, aga
 	said := ""
 	var facts []record.Evidence
 	for _, o := range seen {
-		said += o.says + " "
-		if e := o.evidence(); o.given(best) >= even {
+		said += o.Says + " "
+		if e := o.Evidence(); given(o, best) >= even {
 			facts = append(facts, e)
 		} else {
 			out.Against = append(out.Against, e)
@@ -199,29 +202,6 @@ func (c chances) also(best record.Cause, order []record.Cause, old record.Findin
 // worthKeeping is the likelihood below which a cause is no alternative.
 const worthKeeping = 0.03
 
-// The words for what a probe showed.
-const (
-	sawUnclear   = "unclear"
-	sawGrew      = "grew"
-	sawEach      = "each" // grew, as many times as the streams, and nothing is lost
-	sawKept      = "kept"
-	sawFell      = "fell"
-	sawClean     = "clean"
-	sawLossy     = "lossy"
-	sawShort     = "short"
-	sawCarried   = "carried"
-	sawCapped    = "capped"
-	sawHeld      = "held"
-	sawDropped   = "dropped"
-	sawReordered = "reordered"
-	sawVanish    = "vanish"
-	sawPass      = "pass"
-	sawLinks     = "links"
-	sawSender    = "sender"
-	sawReceiver  = "receiver"
-	sawQuiet     = "quiet"
-)
-
 // sight is one thing that a probe may show.
 type sight struct {
 	kind record.ProbeKind
@@ -245,14 +225,14 @@ const (
 type likelihood map[record.Cause]float64
 
 // given is how likely the outcome is where the cause binds.
-func (o outcome) given(c record.Cause) float64 {
-	if o.word == sawUnclear {
+func given(o probed.Outcome, c record.Cause) float64 {
+	if o.Word == probed.Unclear {
 		return even
 	}
 	if c == record.Unknown {
 		return elsewhere
 	}
-	if p, ok := shows[sight{o.kind, o.word}][c]; ok {
+	if p, ok := shows[sight{o.Kind, o.Word}][c]; ok {
 		return p
 	}
 	return even
@@ -263,34 +243,34 @@ func (o outcome) given(c record.Cause) float64 {
 var shows = map[sight]likelihood{
 	// A limit of each stream grows with their number, one of the way or of the
 	// links does not; a processor's does while cores are left.
-	{record.ProbeStreams, sawGrew}: {
+	{record.ProbeStreams, probed.Grew}: {
 		record.ReceiveWindow: always, record.SendBuffer: always, record.Congestion: always, record.Pacing: mostly, record.Reordering: mostly,
 		record.SenderCPU: even, record.ReceiverCPU: even, record.HashImbalance: even, record.Application: even,
 		record.Shaper: hardly, record.LineRate: hardly, record.CardSlot: hardly, record.LACPDown: hardly, record.SingleLink: rarely,
 		record.AsymmetricRoute: rarely, record.MTU: rarely,
 	},
-	{record.ProbeStreams, sawEach}: {
+	{record.ProbeStreams, probed.Each}: {
 		record.ReceiveWindow: always, record.SendBuffer: always, record.Pacing: always, record.Shaper: mostly, record.Application: mostly,
 		record.Congestion: hardly, record.Reordering: rarely, record.SenderCPU: even, record.ReceiverCPU: even, record.HashImbalance: rarely,
 		record.LineRate: hardly, record.CardSlot: hardly, record.LACPDown: hardly, record.SingleLink: rarely, record.AsymmetricRoute: rarely, record.MTU: rarely,
 	},
-	{record.ProbeStreams, sawKept}: {
+	{record.ProbeStreams, probed.Kept}: {
 		record.ReceiveWindow: hardly, record.SendBuffer: hardly, record.Congestion: hardly, record.Pacing: rarely, record.Reordering: rarely,
 		record.SenderCPU: even, record.ReceiverCPU: even, record.HashImbalance: even, record.Application: even,
 		record.Shaper: always, record.LineRate: always, record.CardSlot: always, record.LACPDown: always, record.SingleLink: mostly,
 		record.AsymmetricRoute: mostly, record.MTU: mostly,
 	},
-	{record.ProbeStreams, sawFell}: {
+	{record.ProbeStreams, probed.Fell}: {
 		record.ReceiveWindow: hardly, record.SendBuffer: hardly, record.Congestion: hardly, record.Pacing: hardly,
 		record.SenderCPU: mostly, record.ReceiverCPU: mostly, record.Reordering: rarely, record.Application: rarely,
 	},
-	{record.ProbeBuffer, sawGrew}: {
+	{record.ProbeBuffer, probed.Grew}: {
 		record.ReceiveWindow: always, record.SendBuffer: always, record.Congestion: rarely, record.Reordering: rarely,
 		record.Shaper: hardly, record.LineRate: hardly, record.CardSlot: hardly, record.SingleLink: hardly, record.HashImbalance: hardly,
 		record.SenderCPU: hardly, record.ReceiverCPU: hardly, record.Pacing: hardly, record.LACPDown: hardly, record.MTU: hardly,
 		record.Application: rarely, record.AsymmetricRoute: hardly,
 	},
-	{record.ProbeBuffer, sawKept}: {
+	{record.ProbeBuffer, probed.Kept}: {
 		record.ReceiveWindow: hardly, record.SendBuffer: hardly, record.Congestion: mostly, record.Reordering: mostly,
 		record.Shaper: always, record.LineRate: always, record.CardSlot: always, record.SingleLink: always, record.HashImbalance: always,
 		record.SenderCPU: always, record.ReceiverCPU: always, record.Pacing: always, record.LACPDown: always, record.MTU: always,
@@ -298,80 +278,80 @@ var shows = map[sight]likelihood{
 	},
 	// A stream that recovers from loss over a long way grows for seconds, and so
 	// does an automatic window; a bucket is empty after a while.
-	{record.ProbeLonger, sawGrew}: {
+	{record.ProbeLonger, probed.Grew}: {
 		record.Congestion: mostly, record.ReceiveWindow: even, record.SendBuffer: even, record.Reordering: even,
 		record.Shaper: hardly, record.LineRate: hardly, record.CardSlot: hardly, record.Pacing: hardly, record.SingleLink: rarely,
 		record.HashImbalance: rarely, record.SenderCPU: rarely, record.ReceiverCPU: rarely,
 	},
-	{record.ProbeLonger, sawFell}: {
+	{record.ProbeLonger, probed.Fell}: {
 		record.Shaper: mostly, record.Congestion: even, record.SenderCPU: even, record.ReceiverCPU: even,
 		record.LineRate: hardly, record.Pacing: hardly, record.ReceiveWindow: rarely, record.SendBuffer: rarely,
 		record.CardSlot: hardly, record.SingleLink: rarely, record.HashImbalance: rarely,
 	},
-	{record.ProbeLonger, sawKept}: {record.Congestion: even, record.Shaper: even},
+	{record.ProbeLonger, probed.Kept}: {record.Congestion: even, record.Shaper: even},
 	// At a pace below what passes a queue does not overflow; what is lost by
 	// chance, or overtaken, is so at any pace.
-	{record.ProbeSlower, sawClean}: {
+	{record.ProbeSlower, probed.Clean}: {
 		record.Shaper: always, record.LineRate: always, record.CardSlot: always, record.SingleLink: mostly, record.HashImbalance: mostly,
 		record.LACPDown: mostly, record.ReceiverCPU: mostly, record.Congestion: hardly, record.Reordering: rarely, record.MTU: hardly,
 	},
-	{record.ProbeSlower, sawLossy}: {
+	{record.ProbeSlower, probed.Lossy}: {
 		record.Congestion: always, record.Reordering: mostly, record.MTU: even,
 		record.Shaper: hardly, record.LineRate: hardly, record.CardSlot: hardly, record.SingleLink: hardly, record.HashImbalance: hardly,
 		record.LACPDown: hardly, record.ReceiverCPU: rarely, record.SenderCPU: hardly, record.ReceiveWindow: hardly, record.SendBuffer: hardly,
 		record.Pacing: hardly, record.Application: hardly,
 	},
-	{record.ProbeSlower, sawShort}: {
+	{record.ProbeSlower, probed.Short}: {
 		record.Application: mostly, record.ReceiveWindow: even, record.SendBuffer: even, record.SenderCPU: even, record.ReceiverCPU: even,
 		record.Shaper: hardly, record.LineRate: hardly, record.CardSlot: hardly, record.Congestion: rarely, record.Pacing: mostly,
 	},
 	// Datagrams know no window and take no loss to heart.
-	{record.ProbeDatagrams, sawCarried}: {
+	{record.ProbeDatagrams, probed.Carried}: {
 		record.ReceiveWindow: always, record.SendBuffer: always, record.Application: mostly, record.Pacing: mostly, record.SenderCPU: even,
 		record.ReceiverCPU: even, record.Reordering: even, record.Congestion: hardly,
 		record.Shaper: hardly, record.LineRate: hardly, record.CardSlot: hardly, record.SingleLink: hardly, record.LACPDown: hardly,
 		record.HashImbalance: rarely, record.MTU: rarely,
 	},
-	{record.ProbeDatagrams, sawCapped}: {
+	{record.ProbeDatagrams, probed.Capped}: {
 		record.Shaper: always, record.LineRate: always, record.CardSlot: always, record.SingleLink: mostly, record.LACPDown: mostly,
 		record.HashImbalance: even, record.Congestion: rarely, record.ReceiverCPU: rarely,
 		record.ReceiveWindow: hardly, record.SendBuffer: hardly, record.Application: hardly, record.Pacing: rarely, record.SenderCPU: hardly,
 		record.Reordering: hardly,
 	},
-	{record.ProbeDatagrams, sawLossy}: {
+	{record.ProbeDatagrams, probed.Lossy}: {
 		record.Congestion: always, record.Reordering: rarely, record.Shaper: rarely, record.LineRate: rarely, record.CardSlot: rarely,
 		record.ReceiveWindow: hardly, record.SendBuffer: hardly, record.Application: hardly, record.Pacing: hardly, record.SenderCPU: hardly,
 		record.ReceiverCPU: rarely,
 	},
 	// A queue of the sender's own host holds datagrams back as it does TCP.
-	{record.ProbeDatagrams, sawHeld}: {
+	{record.ProbeDatagrams, probed.Held}: {
 		record.Shaper: mostly, record.LineRate: mostly, record.CardSlot: mostly, record.SenderCPU: mostly, record.SingleLink: mostly,
 		record.LACPDown: mostly, record.ReceiveWindow: hardly, record.SendBuffer: hardly, record.Congestion: hardly, record.Reordering: hardly,
 		record.ReceiverCPU: rarely, record.Application: rarely, record.MTU: rarely,
 	},
-	{record.ProbeDatagrams, sawDropped}: {
+	{record.ProbeDatagrams, probed.Dropped}: {
 		record.ReceiverCPU: always, record.Application: even, record.Shaper: hardly, record.Congestion: hardly, record.LineRate: hardly,
 		record.SenderCPU: hardly, record.SendBuffer: hardly,
 	},
-	{record.ProbeDatagrams, sawReordered}: {
+	{record.ProbeDatagrams, probed.Reordered}: {
 		record.Reordering: always, record.Congestion: rarely, record.Shaper: rarely, record.LineRate: rarely, record.ReceiveWindow: rarely,
 		record.SendBuffer: rarely, record.CardSlot: rarely, record.SenderCPU: rarely, record.ReceiverCPU: rarely, record.Pacing: rarely,
 		record.Application: rarely,
 	},
-	{record.ProbePacketSize, sawVanish}: {
+	{record.ProbePacketSize, probed.Vanish}: {
 		record.MTU: always, record.Congestion: hardly, record.Shaper: hardly, record.LineRate: hardly, record.ReceiveWindow: hardly,
 		record.SendBuffer: hardly, record.Reordering: hardly, record.SenderCPU: hardly, record.ReceiverCPU: hardly, record.CardSlot: hardly,
 		record.HashImbalance: hardly, record.SingleLink: hardly, record.LACPDown: hardly, record.AsymmetricRoute: rarely, record.Pacing: hardly,
 		record.Application: hardly,
 	},
-	{record.ProbePacketSize, sawPass}: {record.MTU: hardly, record.AsymmetricRoute: even},
-	{record.ProbeIdle, sawLinks}: {
+	{record.ProbePacketSize, probed.Pass}: {record.MTU: hardly, record.AsymmetricRoute: even},
+	{record.ProbeIdle, probed.Links}: {
 		record.LineRate: always, record.Congestion: mostly, record.Shaper: even, record.ReceiveWindow: rarely, record.SendBuffer: rarely,
 		record.Pacing: rarely, record.Application: rarely, record.SenderCPU: rarely, record.ReceiverCPU: rarely,
 	},
-	{record.ProbeIdle, sawSender}:   {record.SenderCPU: always, record.ReceiverCPU: rarely, record.LineRate: rarely, record.Shaper: rarely},
-	{record.ProbeIdle, sawReceiver}: {record.ReceiverCPU: always, record.SenderCPU: rarely, record.LineRate: rarely, record.Shaper: rarely},
-	{record.ProbeIdle, sawQuiet}:    {record.LineRate: even, record.SenderCPU: even, record.ReceiverCPU: even},
+	{record.ProbeIdle, probed.Sender}:   {record.SenderCPU: always, record.ReceiverCPU: rarely, record.LineRate: rarely, record.Shaper: rarely},
+	{record.ProbeIdle, probed.Receiver}: {record.ReceiverCPU: always, record.SenderCPU: rarely, record.LineRate: rarely, record.Shaper: rarely},
+	{record.ProbeIdle, probed.Quiet}:    {record.LineRate: even, record.SenderCPU: even, record.ReceiverCPU: even},
 }
 
 // inWords is a finding of a cause in the words that a judgement of it has
@@ -384,7 +364,8 @@ func inWords(cause record.Cause, old record.Finding, again []record.Finding) rec
 			return f
 		}
 	}
-	out := record.Finding{Cause: cause, Remedy: remedy.Usual(cause)}
+	out := record.Finding{Cause: cause}
+	out.Do(remedy.Usual(cause))
 	for _, f := range append(append([]record.Finding(nil), again...), old) {
 		for _, a := range f.Also {
 			if a.Cause == cause && out.Summary == "" {

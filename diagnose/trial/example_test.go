@@ -32,5 +32,5 @@ func Example() {
 	// Output:
 	// single-link, 97 %
 	// One stream from alpha leaves by eth0, 1 of 2 links: a hash never splits a flow. With 2 streams on as many links: 956 Mbit/s instead of 478 Mbit/s.
-	// set the transmit hash policy of bond0 on alpha to layer3+4 and choose source ports (`linerate tune`); then use at least 2 streams
+	// on alpha: `ip link set dev bond0 type bond xmit_hash_policy layer3+4`; then on beta: `ip link set dev bond0 type bond xmit_hash_policy layer3+4`; then measure with `--ports chosen --streams 2` (until the next boot; to keep it, the same in the network configuration)
 }

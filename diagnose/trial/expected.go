@@ -22,6 +22,10 @@ const mostStreams = 1024
 func (v *wayView) after(cause record.Cause) (unit.BitRate, *record.NextLimit) {
 	t := v.trial
 	best := without.WithPolicy(v.fabric, t.From, t.To)
+	senders, receivers := []string{v.from}, []string{v.to}
+	if v.eachWay {
+		senders, receivers = []string{v.from, v.to}, []string{v.to, v.from}
+	}
 	switch cause {
 	case record.LineRate, record.Unknown:
 		return 0, nil
@@ -33,24 +37,37 @@ func (v *wayView) after(cause record.Cause) (unit.BitRate, *record.NextLimit) {
 	case record.LACPDown:
 		without.JoinPorts(best, t.From, t.To)
 	case record.MTU:
-		without.Widen(best, v.widest(), t.From, t.To)
+		if size := v.lowersTo(); size > 0 {
+			without.Narrow(best, size, t.From, t.To)
+		} else {
+			without.Widen(best, v.widest(), t.From, t.To)
+		}
 	case record.Shaper:
-		without.Unshape(best, v.from)
+		for _, h := range senders {
+			without.Unshape(best, h)
+		}
 		best = without.Uncapped(best, t.From, t.To)
 	case record.Pacing:
-		without.Unpace(best, v.from)
+		for _, h := range senders {
+			without.Unpace(best, h)
+		}
 	case record.CardSlot:
 		without.Unslot(best, t.From, t.To)
 	case record.SingleLink:
 		without.Spread(best, v.from, netstate.ActiveBackup)
 		without.Spread(best, v.to, netstate.ActiveBackup, netstate.BalanceTLB)
 		without.JoinPorts(best, t.From, t.To)
+		without.Set(best, "1", "net.ipv4.fib_multipath_hash_policy", t.From, t.To)
 	case record.ReceiveWindow:
-		without.Raise(best, v.to, "net.ipv4.tcp_rmem")
-		without.Set(best, "1", "net.ipv4.tcp_moderate_rcvbuf", v.to)
+		for _, h := range receivers {
+			without.Raise(best, h, "net.ipv4.tcp_rmem")
+			without.Set(best, "1", "net.ipv4.tcp_moderate_rcvbuf", h)
+		}
 		without.Set(best, "1", "net.ipv4.tcp_window_scaling", v.from, v.to)
 	case record.SendBuffer:
-		without.Raise(best, v.from, "net.ipv4.tcp_wmem")
+		for _, h := range senders {
+			without.Raise(best, h, "net.ipv4.tcp_wmem")
+		}
 	}
 	streams := min(max(t.Streams, without.LinkCount(best, t.From, t.To), len(v.egress), len(v.ingress)), mostStreams)
 	sent := predict.Between(t.From, t.To, t.Direction, streams)

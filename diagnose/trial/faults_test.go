@@ -188,3 +188,21 @@ func corpus(t *testing.T, name string) (all map[string]injected) {
 	}
 	return all
 }
+
+// TestFitsAndStarts: what a machine without time for it sends by fits and starts is no
+// limit of the way, and no more streams are asked for, which would be as slow.
+func TestFitsAndStarts(t *testing.T) {
+	starved := 0
+	for name, f := range corpus(t, filepath.Join("testdata", "field.json.gz")) {
+		if !slices.Contains(f.Truth, record.Unknown) {
+			continue
+		}
+		starved++
+		if found := judged(f.Record); found.Cause != record.Unknown || found.Decide.Probe != record.ProbeIdle {
+			t.Errorf("%s: %s, decided by %q", name, found.Cause, found.Decide.Probe)
+		}
+	}
+	if starved < 3 {
+		t.Errorf("%d instances", starved)
+	}
+}

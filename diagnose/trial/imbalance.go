@@ -154,16 +154,16 @@ func (v *wayView) imbalance(side, full, idle []linkLoad) hypothesis {
 	switch {
 	case n <= len(full):
 		v.tooFew(&h, d, who, full, side)
-	case d.mend != "" && !d.reach.Ports && !(d.reach.Addresses && v.pairs() > len(full)):
+	case len(d.mend) > 0 && !d.reach.Ports && !(d.reach.Addresses && v.pairs() > len(full)):
 		h.cause, h.sure = record.SingleLink, 0.97
 		h.summary = fmt.Sprintf("%s, because %s; %s.", who, strings.TrimSuffix(d.reach.Why, "."), unused)
 		h.remedy, h.mended = d.mend, d.mended
 	case !d.reach.Ports && d.reach.Addresses:
 		h.summary = fmt.Sprintf("%s while %s: the addresses hash that way.", who, unused)
-		h.remedy, h.mended = "choose other addresses (`linerate steer pick`), or "+d.mend, "With addresses or ports for every link"
+		h.remedy, h.mended = d.mend.Or(record.Ask("choose other addresses (`linerate steer addresses`)")), "With addresses or ports for every link"
 	default:
 		h.summary = fmt.Sprintf("%s while %s: the ports fell that way.", who, unused)
-		h.remedy = "choose source ports for different links (`linerate steer pick`), or use more streams"
+		h.remedy = v.traffic().OtherPorts(max(len(side), n))
 	}
 	return h
 }
@@ -180,14 +180,14 @@ func pronoun(n int) string {
 func (v *wayView) tooFew(h *hypothesis, d striped, who string, full, side []linkLoad) {
 	h.cause, h.sure = record.SingleLink, 0.97
 	h.summary = fmt.Sprintf("%s, %d of %d links: a hash never splits a flow.", who, len(full), len(side))
-	h.remedy = fmt.Sprintf("use at least %d streams with ports chosen for different links (`linerate steer pick`)", len(side))
+	h.remedy = record.Remedy{v.traffic().Spread(len(side))}
 	h.mended = fmt.Sprintf("With %d streams on as many links", len(side))
 	if v.plain() {
 		h.summary = strings.Replace(h.summary, "a hash never splits a flow", "a stream has one pair of addresses", 1)
-		h.remedy = fmt.Sprintf("use at least %d streams: they take turns on the pairs of addresses", len(side))
+		h.remedy = record.Remedy{v.traffic().More(len(side))}.Or(record.Ask("let the program use every pair of addresses"))
 	}
-	if d.mend != "" && !d.reach.Ports {
-		h.remedy = fmt.Sprintf("%s; then use at least %d streams", d.mend, len(side))
+	if len(d.mend) > 0 && !d.reach.Ports {
+		h.remedy = record.Remedy{d.mend[0].Joined(v.traffic().Spread(len(side)))}
 	}
 }
 
@@ -235,7 +235,7 @@ func (v *wayView) tooFewStreams() (hypothesis, bool) {
 		summary: fmt.Sprintf("%s from %s can use no more than %d of %d links, whose part is %s used: streams over the idle ones bring more than the end of what limits %s.",
 			flows(n), v.from, n, links, diagnose.Percent(share), theStreams(n)),
 		evidence: append(append(v.placements(), v.loads()...), v.tcpEvidence()...),
-		remedy:   fmt.Sprintf("use at least %d streams with ports chosen for different links (`linerate steer pick`)", links),
+		remedy:   record.Remedy{v.traffic().Spread(links)},
 	}
 	return h, true
 }

@@ -24,7 +24,7 @@ type hypothesis struct {
 	mended       string
 	evidence     []record.Evidence
 	against      []record.Evidence
-	remedy       string
+	remedy       record.Remedy
 	at           string // the host that the remedy is for; "" the cause tells
 	missing      []string
 	decide       record.Decision
@@ -43,7 +43,7 @@ const (
 // before what is inferred.
 func (v *wayView) hypotheses() []func() (hypothesis, bool) {
 	return []func() (hypothesis, bool){
-		v.sizesLost, v.offered, v.paced, v.nominalRate, v.lacpDown, v.stalledStreams, v.misrouted, v.broadcast, v.headersTakeLinks, v.onSwitches, v.switchTrunk, v.atLineRate, v.fullLink, v.otherTraffic, v.declaredCap, v.ownShaper, v.cloudCap, v.cardSlot,
+		v.sizesLost, v.offered, v.paced, v.nominalRate, v.lacpDown, v.stalledStreams, v.misrouted, v.broadcast, v.headersTakeLinks, v.onSwitches, v.switchTrunk, v.atLineRate, v.fullLink, v.otherTraffic, v.declaredCap, v.ownShaper, v.cloudCap, v.fullReturnPath, v.cardSlot,
 		v.flowRate, v.senderCore, v.receiverCore, v.tooFewStreams, v.receiveWindow, v.sendBuffer, v.smallQueue, v.slowReader, v.slowWriter, v.selfPaced,
 		v.lostDatagrams, v.smallSegments, v.blackHole, v.outOfOrder, v.ownQueue, v.noMemory, v.marked, v.lossOnPath, v.hiddenShaper, v.nearLineRate, v.unevenLinks, v.anyCore,
 	}
@@ -108,8 +108,9 @@ func onceEach(all []hypothesis) []hypothesis {
 func (v *wayView) finding(h hypothesis, others []hypothesis) record.Finding {
 	f := record.Finding{
 		Cause: h.cause, Confidence: h.sure, Summary: h.summary, Evidence: h.evidence, Against: h.against,
-		Remedy: remedy.On(v.fabric.Hosts, h.cause, v.from, v.to, h.at, h.remedy), Missing: append(slices.Clone(h.missing), v.missing()...), Decide: h.decide,
+		Missing: append(slices.Clone(h.missing), v.missing()...), Decide: h.decide,
 	}
+	f.Do(remedy.On(v.fabric.Hosts, h.cause, v.from, v.to, h.at, h.remedy))
 	f.Also = v.alternatives(h, others)
 	v.notInForce(&f)
 	if !h.nothingToWin {

@@ -51,7 +51,7 @@ func (v *wayView) atLineRate() (hypothesis, bool) {
 	return hypothesis{
 		cause: record.LineRate, seen: true, sure: 0.95, nothingToWin: true,
 		summary:  what + " Nothing is left to gain but larger frames or faster links.",
-		evidence: v.loads(), remedy: "none needed: only more or faster links carry more",
+		evidence: v.loads(), remedy: record.ByHand("none needed: only more or faster links carry more"),
 	}, true
 }
 
@@ -84,12 +84,15 @@ func (v *wayView) nearLineRate() (hypothesis, bool) {
 	h := hypothesis{
 		cause: record.LineRate, sure: 0.6, nothingToWin: true,
 		summary: fmt.Sprintf("The links run at %s of their line rate, each about as full as the others. What is left is the swing of congestion control and a busy machine, not a limit of its own.", diagnose.Percent(share)),
-		remedy:  "none needed: measure longer (`--duration 30s`) if the last few per cent matter", evidence: v.loads(),
+		remedy:  record.ByHand("none needed: measure longer (`--duration 30s`) if the last few per cent matter"), evidence: v.loads(),
 	}
 	if share >= slackLink {
 		h.sure = 0.8
 	}
-	if v.waits.queued() > 1 {
+	if v.losesBelowFull() {
+		h.sure = 0.45
+		h.against = append(h.against, v.waits.lossEvidence())
+	} else if v.waits.queued() > 1 {
 		h.sure += 0.05
 		h.evidence = append(h.evidence, v.tcpEvidence()...)
 	}
@@ -107,7 +110,7 @@ func (v *wayView) unbridged(side []linkLoad) (hypothesis, bool) {
 		cause: record.Congestion, sure: 0.55, mended: "Without them",
 		summary:  fmt.Sprintf("%s is not kept full: after each of a few losses the window of %s shrinks, and no queue bridges the time that it takes to grow again.", side[0].link, theStreams(len(v.lanes))),
 		evidence: append(v.tcpEvidence(), v.loads()...),
-		remedy:   "more streams bridge it (`--streams 4`); else look for a short queue that drops before the link is full: `tc -s qdisc show` on both hosts, the switch port's drops (a buffer below the bandwidth-delay product)",
+		remedy:   record.Remedy{v.traffic().More(4)}.Or(record.Ask("look for a short queue that drops before the link is full: `tc -s qdisc show` on both hosts, the switch port's drops (a buffer below the bandwidth-delay product)")),
 		decide:   v.decideStreams(record.Congestion, record.Shaper),
 	}, true
 }

@@ -16,14 +16,14 @@ import (
 func (v *wayView) lossOnPath() (hypothesis, bool) {
 	w := v.waits
 	few := w.loss() < lossShare
-	if few && (w.loss() < lossShare/20 || w.recovering < 0.15) && !v.asLossesLeave() || w.sent <= 0 || !v.room() {
+	if few && (w.loss() < lossShare/20 || w.recovering < 0.15) && !v.asLossesLeave() || w.sent <= 0 || !v.room() && !v.losesBelowFull() {
 		return hypothesis{}, false
 	}
 	h := hypothesis{
 		cause: record.Congestion, sure: 0.8, mended: "Without the losses",
 		summary:  fmt.Sprintf("%s of the bytes from %s had to be sent again while no link was full: something on the way drops.", fewPercent(w.loss()), v.from),
 		evidence: append(append([]record.Evidence{w.lossEvidence()}, v.tcpEvidence()...), v.dropEvidence()...),
-		remedy:   "find where it drops: link errors, a bad cable or optic, a switch buffer (`ip -s link` on both hosts, the switch's counters)",
+		remedy:   record.ByHand("find where it drops: link errors, a bad cable or optic, a switch buffer (`ip -s link` on both hosts, the switch's counters)"),
 	}
 	h.evidence = append(onceSaid(h.evidence), v.loads()...)
 	if w.loss() < lossShare {
@@ -33,11 +33,12 @@ func (v *wayView) lossOnPath() (hypothesis, bool) {
 	if where := v.dropper(); where != "" {
 		h.sure = min(h.sure+0.1, 0.95)
 		h.summary = fmt.Sprintf("%s of the bytes from %s had to be sent again while no link was full: %s.", fewPercent(w.loss()), v.from, where)
+	} else { // what a host counts itself no probe need find
+		h.decide = v.decideStreams(record.Congestion, record.Shaper)
 	}
 	if l, ok := v.switchLoss(); ok {
-		h.seen, h.sure, h.remedy = true, max(h.sure, 0.9), l.Remedy()
+		h.seen, h.sure, h.remedy = true, max(h.sure, 0.9), record.ByHand(l.Remedy())
 	}
-	h.decide = v.decideStreams(record.Congestion, record.Shaper)
 	return h, true
 }
 
@@ -49,6 +50,13 @@ func (v *wayView) asLossesLeave() bool {
 	left, ok := v.lossLeaves()
 	return ok && w.repeated >= repeatedFew && w.cwndLimited >= fullWindows && w.queued() <= 0.5 &&
 		w.goodput > left*0.6 && w.goodput < left*1.6
+}
+
+// losesBelowFull reports a link that is nearly full and loses, one at a time, more than
+// what fills it up would: a full one drops several at once, from a queue that stands.
+func (v *wayView) losesBelowFull() bool {
+	w := v.waits
+	return v.share() < fullLink && w.loss() >= 10*lossShare && v.bursty() < 0 && w.queued() <= deepQueue
 }
 
 // fullWindows is the part of the samples in which the congestion window was full, from
@@ -64,9 +72,10 @@ func (v *wayView) weighLoss(h *hypothesis) {
 		h.against = append(h.against, record.Evidence{What: what, Value: value, Source: fromTCP})
 	}
 	swing, _ := v.swing() // a queue that stands lets the rate swing little
+	single := w.loss() >= 5*lossShare && v.bursty() < -0.4
 	switch {
-	case swing > veryRough && w.queued() < 2*deepQueue:
-	case w.loss() >= 5*lossShare && v.bursty() < -0.4 && !v.outrunsLoss(): // as many single losses leave just this rate
+	case swing > veryRough && (single || w.queued() < 2*deepQueue):
+	case single && !v.outrunsLoss(): // as many single losses leave just this rate
 	case w.queued() > deepQueue:
 		doubt(0.4, "queue on the way", fmt.Sprintf("%.1f ms: losses may be what a full queue drops", w.queue()))
 	case w.queued() > 1:
@@ -91,7 +100,7 @@ func (v *wayView) weighLoss(h *hypothesis) {
 	if w.rwnd >= limitedShare && diagnose.Fraction(w.goodput, allowed) >= nearWindow {
 		doubt(0.4, "what the receive window allows", fmt.Sprintf("%v, which is nearly reached", allowed))
 	}
-	if w.loss() > likelyLoss {
+	if w.loss() > likelyLoss && !(swing > veryRough && single) { // a limit is flatter
 		doubt(max(1-(w.loss()-likelyLoss)/(unlikelyLoss-likelyLoss)*0.4, 0.6), "bytes sent again", fmt.Sprintf("%s: more than lines lose by themselves; a limit that drops what is above it makes as much", diagnose.Percent(w.loss())))
 	}
 	if left, ok := v.lossLeaves(); ok && float64(w.goodput) < 0.3*float64(left) {
@@ -213,6 +222,9 @@ func (v *wayView) dropper() string {
 	half := uint64(v.waits.repeated / 2)
 	if l, ok := v.switchLoss(); ok {
 		return l.Words()
+	}
+	if use, ok := v.processorOf(v.to); ok && half > 0 && use.SoftnetDrops >= half {
+		return fmt.Sprintf("%s drops %d packets that wait for a processor (net.core.netdev_max_backlog)", v.to, use.SoftnetDrops)
 	}
 	for _, l := range v.trial.Links {
 		if half == 0 {

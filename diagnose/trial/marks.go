@@ -27,7 +27,7 @@ func (v *wayView) marked() (hypothesis, bool) {
 		summary: fmt.Sprintf("A queue on the way marks packets (ECN) while no link of the hosts is full: %s of the segments came with a mark, none had to be lost, and %s slows down for each.", diagnose.Percent(marks/sent), v.from),
 		evidence: append([]record.Evidence{{What: "packets that arrived marked", Value: fmt.Sprintf("%.0f of %.0f", marks, sent), Source: "tcpi_delivered_ce of TCP_INFO"}},
 			append(v.tcpEvidence(), v.loads()...)...),
-		remedy: "find the queue that marks: a switch's ECN (WRED) threshold below the bandwidth-delay product, or an AQM (codel, fq_codel) on the way; raise its threshold, or turn ECN off here (net.ipv4.tcp_ecn=0) to see what it does",
+		remedy: record.ByHand("find the queue that marks: a switch's ECN (WRED) threshold below the bandwidth-delay product, or an AQM (codel, fq_codel) on the way; raise its threshold").Or(record.Sysctl(v.from, "net.ipv4.tcp_ecn", "0")),
 	}
 	if v.waits.queued() > deepQueue {
 		h.sure = 0.45

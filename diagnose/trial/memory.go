@@ -38,7 +38,7 @@ func (v *wayView) noMemory() (hypothesis, bool) {
 		summary: fmt.Sprintf("%s has no memory for what arrives: it dropped %d segments that had come (pruned %d times), and TCP on %s slows down as for losses.", v.to, dropped, use.TCPExt["PruneCalled"], v.from),
 		evidence: append([]record.Evidence{{What: "segments that " + v.to + " dropped for lack of memory", Value: fmt.Sprintf("+%d (TCPRcvQDrop, TCPOFODrop)", dropped), Source: fromExt}},
 			append(v.tcpEvidence(), v.loads()...)...),
-		remedy: fmt.Sprintf("on %s compare `cat /proc/net/sockstat` (TCP: mem) with `sysctl net.ipv4.tcp_mem`, both in pages: at its maximum take tcp_mem out of the configuration; else raise the maximum of net.ipv4.tcp_rmem", v.to),
+		remedy: record.ByHand(fmt.Sprintf("on %s compare `cat /proc/net/sockstat` (TCP: mem) with `sysctl net.ipv4.tcp_mem`, both in pages: at its maximum take tcp_mem out of the configuration; else raise the maximum of net.ipv4.tcp_rmem", v.to)),
 	}
 	if pages := v.fabric.Hosts[v.to].SysctlInts("net.ipv4.tcp_mem"); len(pages) == 3 {
 		h.evidence = append(h.evidence, record.Evidence{What: "net.ipv4.tcp_mem of " + v.to, Value: fmt.Sprintf("%d %d %d pages", pages[0], pages[1], pages[2]), Source: "sysctl"})

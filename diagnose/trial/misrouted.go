@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"slices"
 
+	"github.com/linerate/linerate/diagnose/remedy"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
@@ -56,12 +57,15 @@ func (v *wayView) misrouted() (hypothesis, bool) {
 	h := hypothesis{
 		cause: record.AsymmetricRoute, seen: true, sure: sure, mended: "With each address on its own link",
 		summary: fmt.Sprintf("What is %s %s %s by %s and not by %s, the link of %s with the address: it takes the wrong link.", way, first.own, verb, by, first.holder, first.host),
-		remedy:  fmt.Sprintf("give each source address of %s a route by its own link (`ip rule add from ADDRESS table N`, and a route in that table)", first.host),
 	}
 	if verb == "arrives" {
-		h.remedy = fmt.Sprintf("let %s answer ARP for an address on its own link only (net.ipv4.conf.all.arp_ignore=1, arp_announce=2)", first.host)
+		h.remedy = record.Remedy{remedy.OwnAnswers(first.host, v.from, first.own)}
 	}
+	var own []netip.Addr
 	for _, a := range all {
+		if a.host == first.host {
+			own = append(own, a.own)
+		}
 		source := fromCounters
 		if a.fromItsKernel {
 			source = fromRoute
@@ -71,6 +75,9 @@ func (v *wayView) misrouted() (hypothesis, bool) {
 			out = "another link"
 		}
 		h.evidence = append(h.evidence, record.Evidence{What: fmt.Sprintf("%s on %s uses", a.own, a.host), Value: fmt.Sprintf("%s and not %s", out, a.holder), Source: source})
+	}
+	if verb == "leaves" {
+		h.remedy = remedy.Else(remedy.OwnTables(v.fabric.Hosts[first.host], own, v.lanes), "give each address of "+first.host+" a route by its own link, in a table of its own (`ip rule`)")
 	}
 	h.evidence = append(h.evidence, v.loads()...)
 	if used, _ := usedAndUnused(v.egress); len(used) > 0 {

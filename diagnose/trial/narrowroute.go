@@ -46,6 +46,6 @@ func (v *wayView) narrowRoute() (hypothesis, bool) {
 		evidence: append(v.loads(),
 			record.Evidence{What: "ways from " + v.from + " to " + dst, Value: only + " alone", Source: "its routes"},
 			record.Evidence{What: "return paths from " + v.to, Value: fmt.Sprint(back), Source: "its routes"}),
-		remedy: fmt.Sprintf("add a next hop over %s to the route to %s on %s (`ip route replace %s nexthop via ... nexthop via ...`, or what the routing daemon announces there)", links, dst, v.from, dst),
+		remedy: record.ByHand(fmt.Sprintf("add a next hop over %s to the route to %s on %s (`ip route replace %s nexthop via ... nexthop via ...`, or what the routing daemon announces there)", links, dst, v.from, dst)),
 	}, true
 }

@@ -52,11 +52,11 @@ func (v *wayView) otherTraffic() (hypothesis, bool) {
 		if copies := v.copies(); copies >= copiedShare {
 			h.evidence = append(h.evidence, record.Evidence{What: "segments that arrived twice", Value: diagnose.Percent(copies), Source: "DSACK, counted by TCP_INFO"})
 			h.summary = fmt.Sprintf("%s full, but half or less of it is new: packets arrive more than once, and the copies take the rest of the link.", upper(full))
-			h.remedy = "find what copies them: a mirror port, a broadcast bond, two bridges or VLANs that lead to the same port, a loop (`tcpdump` on the receiver shows each packet twice)"
+			h.remedy = record.ByHand("find what copies them: a mirror port, a broadcast bond, two bridges or VLANs that lead to the same port, a loop (`tcpdump` on the receiver shows each packet twice)")
 			return h, true
 		}
 		h.summary = fmt.Sprintf("%s full: %v of the %v there are this trial's, the rest is other traffic.", upper(full), v.goodput, carried)
-		h.remedy = fmt.Sprintf("see who else sends there (`ss -tin`, `nload` or the switch's counters on %s); measure again when it is gone, or give it links of its own", host)
+		h.remedy = record.ByHand(fmt.Sprintf("see who else sends there (`ss -tin`, `nload` or the switch's counters on %s); measure again when it is gone, or give it links of its own", host))
 		return h, true
 	}
 	return hypothesis{}, false

@@ -20,7 +20,7 @@ func (v *wayView) outage() (hypothesis, bool) {
 	if !slices.ContainsFunc(all, cost) || diagnose.Fraction(v.trial.Goodput, v.trial.Ceiling) >= atCeiling || v.heldThroughout() {
 		return hypothesis{}, false
 	}
-	f := hypothesis{cause: record.Unknown, seen: true, nothingToWin: true, remedy: "measure again while every link stays up"}
+	f := hypothesis{cause: record.Unknown, seen: true, nothingToWin: true, remedy: record.ByHand("measure again while every link stays up")}
 	var said []string
 	for i, o := range all {
 		if words := v.failed(i); words != "" {
@@ -31,19 +31,19 @@ func (v *wayView) outage() (hypothesis, bool) {
 			return later.Host == o.Host && later.Link == o.Link && later.Event == "up"
 		}) {
 			f.cause, f.sure, f.nothingToWin = record.LACPDown, 0.9, false
-			f.remedy = fmt.Sprintf("bring %s of %s up again (cable, optic, switch port), and measure again", o.Link, o.Host)
+			f.remedy = record.ByHand(fmt.Sprintf("bring %s of %s up again (cable, optic, switch port), and measure again", o.Link, o.Host))
 		}
 	}
 	if o, times := v.flaps(); times > 1 {
 		f.cause, f.sure, f.nothingToWin = record.LACPDown, 0.85, false
-		f.remedy = fmt.Sprintf("look at %s of %s (cable, optic, switch port): it went down %d times", o.Link, o.Host, times)
+		f.remedy = record.ByHand(fmt.Sprintf("look at %s of %s (cable, optic, switch port): it went down %d times", o.Link, o.Host, times))
 	}
 	f.evidence = append(f.evidence, v.loads()...)
 	f.summary = strings.Join(said, "; ") + ": the figure is not that of a steady path."
 	if slices.ContainsFunc(all, func(o record.Outage) bool { return o.Asked }) {
 		f.summary = strings.Join(said, "; ") + ", as the run was told to: the figure is not that of a steady path."
 		if f.cause == record.Unknown {
-			f.remedy = "measure without `--fail-link` for the steady rate"
+			f.remedy = record.ByHand("measure without `--fail-link` for the steady rate")
 		}
 	}
 	return f, true

@@ -132,8 +132,8 @@ func TestSubnets(t *testing.T) {
 	wide := part
 	wide.Ceiling = 2 * one
 	for _, r := range []rule{
-		{name: "one stream", fabric: f, trial: half, cause: record.SingleLink, summary: "a stream has one pair of addresses", remedy: "at least 2 streams", not: "hash", expected: 2 * one},
-		{name: "one stream each way", fabric: f, trial: both, cause: record.SingleLink, remedy: "at least 2 streams", expected: 4 * one},
+		{name: "one stream", fabric: f, trial: half, cause: record.SingleLink, summary: "a stream has one pair of addresses", remedy: "use 2 streams", not: "hash", expected: 2 * one},
+		{name: "one stream each way", fabric: f, trial: both, cause: record.SingleLink, remedy: "use 2 streams", expected: 4 * one},
 		{name: "a part of the lanes, against its own ceiling", fabric: f, trial: part, cause: record.LineRate, summary: "The one link in use"},
 		{name: "a part of the lanes, against the pair's", fabric: f, trial: wide, cause: record.SingleLink, summary: "50.0 % of the ceiling", not: "othing is left to gain", expected: 2 * one},
 	} {

@@ -31,9 +31,13 @@ func (v *wayView) ownQueue() (hypothesis, bool) {
 			summary: fmt.Sprintf("%s drops in its own queue: the queueing discipline of %s refused %d packets of %d while the link had room, and TCP slows down for each.", v.from, l.Link, l.QdiscDrops, l.TxPackets+l.QdiscDrops),
 			evidence: append([]record.Evidence{{What: "packets dropped by the queue of " + l.Link + " of " + v.from, Value: fmt.Sprint(l.QdiscDrops), Source: diagnose.FromQdisc}},
 				append(v.tcpEvidence(), v.loads()...)...),
-			remedy: fmt.Sprintf("look at `tc -s -d qdisc show dev %s` and `tc -s class show dev %s` on %s: lengthen the queue that drops (its limit), raise the rate it holds to, or take it away (`tc qdisc replace dev %s root fq`)", l.Link, l.Link, v.from, l.Link),
+			remedy: record.ByHand(fmt.Sprintf("look at `tc -s -d qdisc show dev %s` and `tc -s class show dev %s` on %s: lengthen the queue that drops (its limit), raise the rate it holds to, or take it away (`tc qdisc replace dev %s root fq`)", l.Link, l.Link, v.from, l.Link)),
 		}
+		best, full := v.fullAtTimes()
 		switch {
+		case full: // a queue before a full link drops as it should
+			h.sure = 0.45
+			h.against = append(h.against, record.Evidence{What: "payload in the best moment", Value: best.String() + ": the link was full then", Source: "bytes received, over the common window"})
 		case float64(l.QdiscDrops) >= ownDropsMany*float64(l.TxPackets):
 			h.seen, h.sure = true, 0.85
 		case v.waits.queued() > deepQueue:

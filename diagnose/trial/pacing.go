@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/diagnose"
+	"github.com/linerate/linerate/diagnose/remedy"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
@@ -32,7 +33,7 @@ func (v *wayView) offered() (hypothesis, bool) {
 		cause: record.Pacing, seen: true, sure: 0.95, mended: "Without that limit",
 		summary:  fmt.Sprintf("The streams from %s were let send %v and %v arrived: the run's own limit, not the path's.", v.from, limit, v.goodput),
 		evidence: append([]record.Evidence{{What: "rate offered by " + v.from, Value: limit.String(), Source: flag + ", or the prediction"}}, v.loads()...),
-		remedy:   fmt.Sprintf("raise `%s` to see what the path carries", strings.TrimPrefix(flag, "iperf's ")),
+		remedy:   v.traffic().Without(flag, "raise `-b`, or leave it out, to see what the path carries"),
 	}
 	if v.trial.UDP == nil && v.trial.Protocol != "udp" {
 		h.cause = record.Application
@@ -69,14 +70,14 @@ func (v *wayView) paced() (hypothesis, bool) {
 		summary: fmt.Sprintf("The sockets of %s were paced at %v each, %v in all, and %v arrived: the run's own limit, not the path's.", v.from, each, limit, v.goodput),
 		evidence: append([]record.Evidence{{What: "pace of the streams from " + v.from + " in all", Value: limit.String(), Source: "SO_MAX_PACING_RATE"}},
 			append(v.tcpEvidence(), v.loads()...)...),
-		remedy: "raise `--pacing`, or leave it out, to see what the path carries",
+		remedy: record.Do(record.Option("--pacing", "")),
 	}
 	if near {
 		h.sure = v.doubtfulPace() + 0.1
 	}
 	if !asked {
 		h.summary = fmt.Sprintf("The program on %s paces its sockets at %v each, %v in all, and %v arrived: its own limit, not the path's.", v.from, each, limit, v.goodput)
-		h.remedy = fmt.Sprintf("raise what the program on %s asks for with SO_MAX_PACING_RATE (iperf3's --fq-rate), or leave it out", v.from)
+		h.remedy = record.ByHand(fmt.Sprintf("raise what the program on %s asks for with SO_MAX_PACING_RATE (iperf3's --fq-rate), or leave it out", v.from))
 	}
 	return h, true
 }
@@ -225,7 +226,7 @@ func (v *wayView) flowRate() (hypothesis, bool) {
 		summary: fmt.Sprintf("The queueing discipline fq on %s of %s limits each flow to %v (maxrate), and %d of %d streams run at about that.", device, v.from, rate, kept, len(v.waits.lanes)),
 		evidence: append([]record.Evidence{{What: "maxrate of fq on " + device + " of " + v.from, Value: rate.String(), Source: diagnose.FromQdisc}},
 			append(v.throttledEvidence(), append(v.tcpEvidence(), v.loads()...)...)...),
-		remedy: fmt.Sprintf("set fq up on %s without maxrate (`tc qdisc show dev %s`; fq that is changed in place keeps it), or use more streams", device, device),
+		remedy: remedy.Else(remedy.Unpaced(v.from, v.senderDevices()...), "find what limits each flow there (`tc -d qdisc show`)").Or(v.traffic().More(2 * len(v.lanes))...),
 	}, true
 }
 
@@ -246,15 +247,20 @@ func (v *wayView) flowQdisc() (device string, rate unit.BitRate) {
 			}
 		}
 	}
-	for _, e := range v.egress {
-		if l, ok := v.fabric.Hosts[v.from].Link(e.link); ok {
-			look(l)
-		}
-	}
-	for _, l := range v.devicesAbove() {
+	for _, l := range v.senderDevices() {
 		look(l)
 	}
 	return device, rate
+}
+
+// senderDevices are the sender's links and what stands above them.
+func (v *wayView) senderDevices() (all []netstate.Link) {
+	for _, e := range v.egress {
+		if l, ok := v.fabric.Hosts[v.from].Link(e.link); ok {
+			all = append(all, l)
+		}
+	}
+	return append(all, v.devicesAbove()...)
 }
 
 func (v *wayView) throttledEvidence() []record.Evidence {
@@ -303,14 +309,14 @@ func (v *wayView) selfPaced() (hypothesis, bool) {
 	h := hypothesis{
 		cause: record.Pacing, sure: 0.7, mended: "At TCP's usual pace",
 		summary: fmt.Sprintf("TCP on %s paces its streams at no more than they carry, and neither loss nor window nor processor asks for that.", v.from),
-		remedy:  fmt.Sprintf("look at fq's maxrate (`tc qdisc show`) and at %s of %s", fqOwnRatios, v.from),
+		remedy:  record.ByHand(fmt.Sprintf("look at fq's maxrate (`tc qdisc show`) and at %s of %s", fqOwnRatios, v.from)),
 	}
 	h.evidence = append(v.throttledEvidence(), append(v.tcpEvidence(), v.loads()...)...)
 	if lowered {
 		h.sure = 0.9
 		h.evidence = append([]record.Evidence{{What: fqOwnRatios + " of " + v.from, Value: fmt.Sprint(ratio[0]), Source: "/proc/sys/net/ipv4/tcp_pacing_ca_ratio"}}, h.evidence...)
 		h.summary = fmt.Sprintf("TCP on %s is told to pace at %d %% of its window in a round trip (%s; %d is usual), so it never fills the path.", v.from, ratio[0], fqOwnRatios, usualRatio)
-		h.remedy = fmt.Sprintf("sysctl -w %s=%d on %s", fqOwnRatios, usualRatio, v.from)
+		h.remedy = record.Do(record.Sysctl(v.from, fqOwnRatios, fmt.Sprint(usualRatio)))
 	}
 	if w.loss() >= lossShare {
 		h.sure *= 0.6

@@ -67,7 +67,7 @@ func (v *wayView) smallPackets(side []linkLoad) (hypothesis, bool) {
 			{What: "payload of one packet from " + v.from, Value: fmt.Sprintf("%d bytes", payload), Source: flag},
 			{What: "payload that the links carry in full packets", Value: full.String(), Source: "the links' speed and MTU"},
 		}, v.loads()...),
-		remedy: fmt.Sprintf("leave %s out: full packets carry more", flag),
+		remedy: v.traffic().Without(flag, "leave "+flag+" out: full packets carry more"),
 	}, true
 }
 
@@ -112,7 +112,7 @@ func (v *wayView) partOfPair(side []linkLoad) hypothesis {
 		summary: fmt.Sprintf("%s, and that is %s of the ceiling: the pair has more links, which this trial's addresses do not use.",
 			what, diagnose.Percent(diagnose.Fraction(v.trial.Goodput, v.trial.Ceiling))),
 		evidence: v.loads(),
-		remedy:   "use addresses on the other links too",
+		remedy:   record.ByHand("use addresses on the other links too"),
 	}
 }
 

@@ -40,7 +40,7 @@ func (v *wayView) core(host string, cause record.Cause) (hypothesis, bool) {
 	case use.Quota > 0 && use.Throttled >= stoppedShare:
 		h.sure = min(0.65+0.6*use.Throttled, 0.95)
 		h.summary = fmt.Sprintf("The program on %s may use %.2g cores (the quota of its control group), and was stopped %s of the time for having used them up.", host, use.Quota, diagnose.Percent(use.Throttled))
-		h.remedy = fmt.Sprintf("raise the processor quota of the program's control group on %s (cpu.max, or cpu.cfs_quota_us; a container's CPU limit)", host)
+		h.remedy = record.ByHand(fmt.Sprintf("raise the processor quota of the program's control group on %s (cpu.max, or cpu.cfs_quota_us; a container's CPU limit)", host))
 	case busy >= busyCore:
 		h.sure = 0.85
 		h.summary = fmt.Sprintf("A core of %s was busy %s of the time with one stream's thread: the result is what it can move, not the links'.", host, diagnose.Percent(busiest(use)))
@@ -50,19 +50,19 @@ func (v *wayView) core(host string, cause record.Cause) (hypothesis, bool) {
 	case busy+waited >= wantsHalf && waited >= crowdedShare && !coreToSpare(use):
 		h.sure = min(0.6+0.35*(busy+waited), 0.93)
 		h.summary = fmt.Sprintf("The threads of %s wanted a core and %s of the time had none: other work runs there.", host, diagnose.Percent(waited))
-		h.remedy = fmt.Sprintf("move the other work of %s to other cores, or give the streams' threads cores of their own (`taskset`)", host)
+		h.remedy = record.ByHand(fmt.Sprintf("move the other work of %s to other cores, or give the streams' threads cores of their own (`taskset`)", host))
 	case !use.Shared && v.softirqFull(use):
 		h.sure = 0.8
 		h.summary = fmt.Sprintf("One core of %s takes in packets all the time (softirq) while others have room: it is the limit, not the links.", host)
-		h.remedy = fmt.Sprintf("spread the interrupts of %s over more cores (more channels: `ethtool -L`, or receive packet steering), or use larger frames", host)
+		h.remedy = record.ByHand(fmt.Sprintf("spread the interrupts of %s over more cores (more channels: `ethtool -L`, or receive packet steering), or use larger frames", host))
 	case crowdedOut(use) && v.lateAt(cause):
 		h.sure = 0.7
 		h.summary = fmt.Sprintf("All cores of %s were busy, hardly with the streams' threads, and its end of the streams was late: other work takes the processor.", host)
-		h.remedy = fmt.Sprintf("move the other work of %s elsewhere, or give the streams' program a larger share (`nice`, cpu.weight)", host)
+		h.remedy = record.ByHand(fmt.Sprintf("move the other work of %s elsewhere, or give the streams' program a larger share (`nice`, cpu.weight)", host))
 	case use.Steal >= stolenShare:
 		h.sure = 0.7
 		h.summary = fmt.Sprintf("A hypervisor took %s of %s's processor time away.", diagnose.Percent(use.Steal), host)
-		h.remedy = "use an instance with cores of its own"
+		h.remedy = record.ByHand("use an instance with cores of its own")
 	default:
 		return hypothesis{}, false
 	}
@@ -247,14 +247,14 @@ func (v *wayView) oneThreaded(use record.CPUUse) bool {
 }
 
 // processorRemedy: more streams help only while cores are left to run them.
-func (v *wayView) processorRemedy(use record.CPUUse) string {
+func (v *wayView) processorRemedy(use record.CPUUse) record.Remedy {
 	if v.oneThreaded(use) {
-		return "run several iperf3 at once, each with a port of its own (`-p`), or iperf3 3.16 or newer: before, one thread moves all streams, and more streams (-P) add nothing"
+		return record.ByHand("run several iperf3 at once, each with a port of its own (`-p`), or iperf3 3.16 or newer: before, one thread moves all streams, and more streams (-P) add nothing")
 	}
 	if use.Cores > 0 && len(v.lanes) >= use.Cores {
-		return "use larger frames or a faster core: there are as many streams as cores already"
+		return record.ByHand("use larger frames or a faster core: there are as many streams as cores already")
 	}
-	return "use more streams so that more cores share the work, larger frames, or a faster core"
+	return record.Remedy{v.traffic().More(min(2*len(v.lanes), max(use.Cores, 2)))}.Or(record.Ask("use larger frames, or a faster core"))
 }
 
 // allCores is the share of a host's cores from which none is free.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/linerate/linerate/diagnose"
+	"github.com/linerate/linerate/diagnose/remedy"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/record"
 )
@@ -67,15 +68,15 @@ func (v *wayView) outOfOrder() (hypothesis, bool) {
 			{What: "repetitions that the receiver had already", Value: fmt.Sprintf("%.0f of %.0f (%s)", w.vain, w.repeated, diagnose.Percent(w.inVain())), Source: fromTCP},
 			{What: "segments that arrived early", Value: fmt.Sprintf("%.0f", w.early), Source: fromTCP},
 		}, append(v.tcpEvidence(), v.loads()...)...),
-		remedy: "keep every flow on one way: find what spreads single packets (balance-rr, a switch that hashes by packet, two unequal paths)",
+		remedy: record.ByHand("keep every flow on one way: find what spreads single packets (balance-rr, a switch that hashes by packet, two unequal paths)"),
 	}
 	if bond := v.striping(); bond != nil {
 		h.sure = min(h.sure+0.1, 0.95)
 		h.summary = fmt.Sprintf("%s of %s stripes packets over its links (balance-rr). They overtake each other, and TCP counts the late ones as lost.", bond.Name, v.from)
-		h.remedy = fmt.Sprintf("change the mode of %s on %s to 802.3ad with layer3+4, which keeps each flow on one link", bond.Name, v.from)
+		h.remedy = remedy.Aggregated(bond.Name + " on " + v.from)
 		if bond.Offloads["tso"] {
 			h.evidence = append(h.evidence, diagnose.Fact("tso of "+bond.Name, "on: each port gets up to 64 KiB at once", "ETHTOOL_GFEATURES"))
-			h.remedy += fmt.Sprintf("; where one stream must use all links, frames of 9000 bytes and `ethtool -K %s tso off`, so that packets are spread one by one", bond.Name)
+			h.remedy = h.remedy.Or(record.Ask("where one stream must use all links, set frames of 9000 bytes"), record.Run(v.from, "ethtool", "-K", bond.Name, "tso", "off"))
 		}
 	}
 	if w.loss()*(1-w.inVain()) >= 10*lossShare && w.inVain() < inVainShare {

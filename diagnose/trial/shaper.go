@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/diagnose"
+	"github.com/linerate/linerate/diagnose/remedy"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict/routing"
 	"github.com/linerate/linerate/record"
@@ -39,7 +40,7 @@ func (v *wayView) declaredCap() (hypothesis, bool) {
 		summary:  fmt.Sprintf("The result is the cap of %s (%v): the links have room that the cap does not let anybody use.", c.what, c.rate),
 		mended:   "Without the cap",
 		evidence: append(append([]record.Evidence{{What: "declared rate of " + c.what, Value: c.rate.String(), Source: "the fabric file"}}, v.loads()...), v.tcpEvidence()...),
-		remedy:   "more streams or tuning cannot pass the cap: if it is the provider's, only another contract or instance lifts it",
+		remedy:   record.ByHand("more streams or tuning cannot pass the cap: if it is the provider's, only another contract or instance lifts it"),
 	}, true
 }
 
@@ -122,7 +123,7 @@ func (v *wayView) ownShaper() (hypothesis, bool) {
 				summary: fmt.Sprintf("A %s on %s of %s lets through %v, and %v is what arrived: the links below have room.", q.Kind, l.Name, v.from, q.Rate, v.goodput),
 				evidence: append([]record.Evidence{{What: "rate of the qdisc " + q.Kind + " on " + l.Name + " of " + v.from, Value: q.Rate.String(), Source: diagnose.FromQdisc}},
 					append(v.loads(), v.tcpEvidence()...)...),
-				remedy: fmt.Sprintf("raise or remove the shaper on %s of %s (`tc qdisc show dev %s`)", l.Name, v.from, l.Name),
+				remedy: remedy.Else(remedy.Unshaped(v.from, l), "raise or remove the shaper there (`tc qdisc show`, `tc class show`)").Or(record.Ask("raise its rate, where it is meant to be there")),
 			}, true
 		}
 	}
@@ -155,11 +156,13 @@ func (v *wayView) devicesAbove() []netstate.Link {
 // discipline of its own.
 func (v *wayView) held(side []linkLoad) (hypothesis, bool) {
 	var evidence []record.Evidence
+	var links []netstate.Link
 	for _, l := range side {
 		link, _ := v.fabric.Hosts[l.host].Link(l.link)
 		for _, q := range link.Qdiscs {
 			if l.host == v.from && q.Parent == "root" && q.Rate > 0 && (q.Rate < link.Speed || link.Speed == 0) {
 				evidence = append(evidence, record.Evidence{What: "rate of the root qdisc " + q.Kind + " on " + l.link + " of " + l.host, Value: q.Rate.String(), Source: diagnose.FromQdisc})
+				links = append(links, link)
 				break
 			}
 		}
@@ -171,7 +174,7 @@ func (v *wayView) held(side []linkLoad) (hypothesis, bool) {
 		cause: record.Shaper, seen: true, sure: 0.95, mended: "Without it",
 		summary:  fmt.Sprintf("A root qdisc limits %s of %s below its speed, and the result is its rate.", names(side), v.from),
 		evidence: append(evidence, v.loads()...),
-		remedy:   fmt.Sprintf("raise or remove the shaper on %s (`tc qdisc show`)", v.from),
+		remedy:   remedy.Else(remedy.Unshaped(v.from, links...), "raise or remove the shaper there (`tc qdisc show`, `tc class show`)").Or(record.Ask("raise its rate, where it is meant to be there")),
 	}
 	if small, ok := v.smallPackets(side); ok {
 		h.summary += " " + small.summary
@@ -198,7 +201,7 @@ func (v *wayView) cloudCap() (hypothesis, bool) {
 		cause: record.Shaper, seen: true, sure: 0.9,
 		summary:  "The provider delayed packets: the instance's allowance is used up, whatever its links could carry.",
 		evidence: append(evidence, v.loads()...),
-		remedy:   "take an instance with a larger network allowance, or spread the traffic over more instances",
+		remedy:   record.ByHand("take an instance with a larger network allowance, or spread the traffic over more instances"),
 	}, true
 }
 
@@ -270,19 +273,35 @@ func (v *wayView) hiddenShaper() (hypothesis, bool) {
 	}
 	h.evidence = append(h.evidence, v.loads()...)
 	h.summary = fmt.Sprintf("Something on the way lets through about %v, less than the links between %s and %s carry: %s.", w.goodput, v.from, v.to, why)
+	if best, full := v.fullAtTimes(); full {
+		if w.cwndLimited < rarelyFull { // nor did the streams wait for what is under way
+			h.sure *= 0.6
+		}
+		h.summary += fmt.Sprintf(" It comes and goes: at times all that the links carry came through (%v).", best)
+		h.against = append(h.against, record.Evidence{What: "payload in the best moment", Value: best.String(), Source: "bytes received, over the common window"})
+	}
 	if v.ceiling() <= 0 {
 		h.cause, h.sure, h.nothingToWin = record.Unknown, 0, true
 		h.summary = fmt.Sprintf("About %v comes through: %s. Whether that is a link's own speed or a limit below it cannot be told while the links' speeds are unknown.", v.goodput, why)
-		h.remedy = "write the links' speeds into the fabric file (hardware.links) and measure again"
+		h.remedy = record.ByHand("write the links' speeds into the fabric file (hardware.links) and measure again")
 		return h, true
 	}
 	if own := v.unknownSpeeds(); own != "" {
 		h.sure *= 0.55
 		h.against = append(h.against, record.Evidence{What: "speed of " + own, Value: "unknown: it may be the limit itself", Source: fromCounters})
 	}
-	h.remedy = fmt.Sprintf("look for a rate limit on the way: `tc qdisc show` on both hosts, the switch's ports, the provider's contract for about %v", w.goodput/rateOf(v.efficiency()))
+	h.remedy = record.ByHand(fmt.Sprintf("look for a rate limit on the way: `tc qdisc show` on both hosts, the switch's ports, the provider's contract for about %v", w.goodput/rateOf(v.efficiency())))
 	h.decide = v.decideStreams(record.Shaper, record.Congestion)
 	return h, true
+}
+
+// fullAtTimes is the fastest part of a trial of one way, and whether it filled the links.
+func (v *wayView) fullAtTimes() (best unit.BitRate, full bool) {
+	if len(v.trial.Blocks) == 0 || v.trial.Direction != v.way || v.ceiling() <= 0 {
+		return 0, false
+	}
+	best = slices.Max(v.trial.Blocks)
+	return best, best >= v.ceiling()*fullLink
 }
 
 // unknownSpeeds names a link that carries much of the way and whose speed nobody knows.
@@ -342,7 +361,7 @@ func (v *wayView) queueOrPolicer(swing float64, steady bool) (sure float64, why 
 	if v.heldByFlow() {
 		sure *= 0.4
 	}
-	if w.heldAtHome() && w.queued() <= 1 {
+	if w.heldAtHome() && (w.queued() <= 1 || swing > roughSwing) {
 		sure *= 0.6
 	}
 	if w.backFull && max(w.rwnd, w.sndbuf) >= limitedShare {

@@ -7,6 +7,8 @@ import (
 
 	"github.com/linerate/linerate/diagnose"
 	"github.com/linerate/linerate/diagnose/host"
+	"github.com/linerate/linerate/diagnose/remedy"
+	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/predict/routing"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
@@ -42,14 +44,13 @@ func (v *wayView) sizesLost() (hypothesis, bool) {
 		if p.From != v.from || p.To != v.to || !p.Answers || p.Sent == 0 || p.Passed == p.Sent {
 			continue
 		}
-		judged, _ := host.Path(host.PathProbe{From: p.From, To: p.To, Link: p.Link, MTU: p.MTU, Answers: p.Answers, Sent: p.Sent, Passed: p.Passed, Passes: p.Passes, Named: p.Named})
 		h := hypothesis{
 			cause: record.MTU, seen: true, sure: 0.95, mended: "With an MTU that passes",
 			summary: fmt.Sprintf("Full packets get lost in silence: %s of %d bytes, the MTU of %s on %s, came through to %s and back%s, and small ones do.", someOf(p.Passed, p.Sent), p.MTU, p.Link, p.From, p.To, passing(p.Passes)),
 			evidence: append([]record.Evidence{
 				{What: fmt.Sprintf("echoes of %d bytes from %s to %s", p.MTU, p.From, p.To), Value: fmt.Sprintf("%d of %d came back", p.Passed, p.Sent), Source: diagnose.FromProbe},
 			}, append(v.segmentEvidence(), append(v.tcpEvidence(), v.loads()...)...)...),
-			remedy: judged.Remedy,
+			remedy: remedy.Lowered(v.fabric.Hosts[p.From], v.fabric.Hosts[p.To], p.Link, v.laneOf(p), v.lowersTo(), host.Raise(p.To, p.MTU)+", which spares the network's other hosts the same change"),
 		}
 		if p.Named > 0 {
 			h.summary = fmt.Sprintf("Full packets do not pass: of %d bytes, the MTU of %s on %s, %s came through to %s, and a router on the way says that it takes %d.", p.MTU, p.Link, p.From, someOf(p.Passed, p.Sent), p.To, p.Named)
@@ -171,10 +172,10 @@ func (v *wayView) smallSegments() (hypothesis, bool) {
 		summary: fmt.Sprintf("The streams from %s send segments of %d bytes where the links take %d: %s of what is sent are headers, and every byte costs %.1f times the packets.",
 			v.from, mss, full, diagnose.Percent(1-own), float64(full)/float64(mss)),
 		evidence: append(v.segmentEvidence(), append(v.tcpEvidence(), v.loads()...)...),
-		remedy:   fmt.Sprintf("find what makes them small: the MTU of either end's links, advmss of a route (`ip route get`), a tunnel, a path that lost larger ones (`ss -ti` shows pmtu on %s)", v.from),
+		remedy:   remedy.Else(remedy.FullPackets(v.fabric.Hosts[v.from], v.fabric.Hosts[v.to], v.lanes), fmt.Sprintf("find what makes them small: the MTU of either end's links, advmss of a route (`ip route get`), a tunnel, a path that lost larger ones (`ss -ti` shows pmtu on %s)", v.from)),
 	}
 	if v.packet() > 0 {
-		h.remedy = "leave --mss out: full packets carry more"
+		h.remedy = v.traffic().Without("--mss", "leave what sets the segment size out (-M): full packets carry more")
 	}
 	wire := v.share() * v.wireFactor()
 	switch {
@@ -191,6 +192,24 @@ func (v *wayView) smallSegments() (hypothesis, bool) {
 		h.sure = 0.5
 	}
 	return h, true
+}
+
+// laneOf is the probe's addresses; of one that does not say them the first stream's.
+func (v *wayView) laneOf(p record.SizeProbe) flow.Lane {
+	if p.Src.IsValid() || len(v.lanes) == 0 {
+		return flow.Lane{Src: p.Src, Dst: p.Dst}
+	}
+	return v.lanes[0].Lane
+}
+
+// lowersTo is the MTU that the first remedy for lost sizes sets; zero none.
+func (v *wayView) lowersTo() int {
+	for _, p := range v.trial.Sizes {
+		if size := host.UsualMTU(max(p.Passes, p.Named)); p.From == v.from && p.To == v.to && p.Answers && p.Passed < p.Sent {
+			return size
+		}
+	}
+	return 0
 }
 
 // efficiencyOf is the payload's share of a frame with so much of it.
@@ -263,7 +282,7 @@ func (v *wayView) blackHole() (hypothesis, bool) {
 		summary: fmt.Sprintf("The streams from %s connect and then as good as stand still: full packets of %d bytes may get lost on the way in silence.", v.from, full),
 		evidence: append([]record.Evidence{{What: "payload that arrived", Value: v.goodput.String(), Source: "bytes that the receiving sockets read, over the common window"}},
 			append(v.segmentEvidence(), append(v.tcpEvidence(), v.loads()...)...)...),
-		remedy:  fmt.Sprintf("try which sizes get through (`linerate explain RECORD --probe`, or `ping -M do -s %d`)", full),
+		remedy:  record.ByHand(fmt.Sprintf("try which sizes get through (`linerate explain RECORD --probe`, or `ping -M do -s %d`)", full)),
 		missing: []string{"which packet sizes get through"},
 		decide: record.Decision{Probe: record.ProbePacketSize, Value: float64(full + headerBytes(v.trial.Protocol, v.lanes[0].Dst.Is6())), Between: []record.Cause{record.MTU, record.Congestion},
 			Text: "send single packets of the MTU's size with don't-fragment set: if they are lost and small ones not, it is the MTU"},

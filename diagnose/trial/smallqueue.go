@@ -26,7 +26,7 @@ func (v *wayView) smallQueue() (hypothesis, bool) {
 	h := hypothesis{
 		cause: record.SendBuffer, sure: leastQueueDoubt, mended: "With the usual limit",
 		summary: fmt.Sprintf("A socket on %s may leave %d bytes in its own host's queues (%s), and sends far less than its window: it waits for the card after each segment.", v.from, limit[0], outputBytes),
-		remedy:  fmt.Sprintf("sysctl -w %s=1048576 on %s", outputBytes, v.from),
+		remedy:  record.Do(record.Sysctl(v.from, outputBytes, "1048576")),
 		evidence: append([]record.Evidence{
 			{What: outputBytes + " of " + v.from, Value: fmt.Sprint(limit[0]), Source: "/proc/sys/net/ipv4/tcp_limit_output_bytes"},
 			{What: "segments on the way, and the congestion window", Value: fmt.Sprintf("%.0f of %.0f", w.flight, w.cwnd), Source: fromTCP},

@@ -61,7 +61,7 @@ func (v *wayView) stalledStreams() (hypothesis, bool) {
 		evidence: append(append(append([]record.Evidence{
 			{What: "segments that streams at a standstill sent again", Value: fmt.Sprint(again), Source: fromTCP},
 		}, v.dropEvidence()...), v.tcpEvidence()...), v.loads()...),
-		remedy: "send echoes between the addresses of the streams that stand still (`ping -I ADDRESS`), and look where they end: a filter, a port, a route",
+		remedy: record.ByHand("send echoes between the addresses of the streams that stand still (`ping -I ADDRESS`), and look where they end: a filter, a port, a route"),
 	}
 	if n < len(v.lanes) && v.othersFull() {
 		h.seen, h.sure = true, 0.8 // nothing else is missing
@@ -69,7 +69,7 @@ func (v *wayView) stalledStreams() (hypothesis, bool) {
 	if n == len(v.lanes) {
 		h.stands = true
 		h.summary = fmt.Sprintf("%s from %s stand still: what they send again gets lost again, as some of the echoes do.", flows(n), v.from)
-		h.remedy = "find where it drops: link errors, a bad cable or optic, a switch buffer (`ip -s link` on both hosts, the switch's counters, `ping -s 1400 -c 100`)"
+		h.remedy = record.ByHand("find where it drops: link errors, a bad cable or optic, a switch buffer (`ip -s link` on both hosts, the switch's counters, `ping -s 1400 -c 100`)")
 	}
 	for _, host := range []string{v.to, v.from} {
 		use, ok := v.processorOf(host)
@@ -79,7 +79,7 @@ func (v *wayView) stalledStreams() (hypothesis, bool) {
 		}
 		h.cause, h.seen, h.sure = record.AsymmetricRoute, true, 0.9
 		h.summary = fmt.Sprintf("%d of %d streams from %s carry nothing: %s drops what arrives by a link that it would not answer by (rp_filter).", n, len(v.lanes), v.from, host)
-		h.remedy = fmt.Sprintf("give each address of %s a route by its own link (`ip rule add from ADDRESS table N`), or set rp_filter to 2 there", host)
+		h.remedy = record.ByHand(fmt.Sprintf("give each address of %s a route by its own link (`ip rule add from ADDRESS table N`), or set rp_filter to 2 there", host))
 		h.evidence = append([]record.Evidence{{What: "packets that " + host + " dropped for their way", Value: fmt.Sprintf("+%d (IPReversePathFilter)", dropped), Source: fromExt}}, h.evidence...)
 		break
 	}

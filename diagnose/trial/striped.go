@@ -6,6 +6,7 @@ import (
 	"net/netip"
 
 	"github.com/linerate/linerate/diagnose"
+	"github.com/linerate/linerate/diagnose/remedy"
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/record"
@@ -19,8 +20,8 @@ import (
 type striped struct {
 	reach    steer.Reach
 	evidence []record.Evidence
-	mend     string // what to change so that ports decide; "" unknown
-	mended   string // the same as the beginning of "...: 2 Gbit/s instead of 1"
+	mend     record.Remedy // what to change so that ports decide; nil unknown
+	mended   string        // the same as the beginning of "...: 2 Gbit/s instead of 1"
 }
 
 func (v *wayView) striped(sending bool) striped {
@@ -39,7 +40,7 @@ func (v *wayView) striped(sending bool) striped {
 		}
 	}
 	if sending {
-		return sends(h, bond)
+		return sends(v.traffic(), h, bond)
 	}
 	if d, ok := receives(h, bond); ok {
 		return d
@@ -56,14 +57,14 @@ func bondAt(h netstate.Host, at netip.Addr) *netstate.Link {
 	return bond
 }
 
-func sends(h netstate.Host, bond *netstate.Link) striped {
+func sends(t remedy.Traffic, h netstate.Host, bond *netstate.Link) striped {
 	if bond == nil {
 		return striped{}
 	}
 	name := bond.Name + " on " + h.Name
 	if own, ok := system.OnHost(h, bond.Name); ok {
 		return striped{
-			reach: own.Reach(), mend: steer.RemedyFor(own), mended: "With flows on every link",
+			reach: own.Reach(), mend: remedy.InWords(steer.RemedyFor(own)), mended: "With flows on every link",
 			evidence: []record.Evidence{{What: "mode and hash of " + name, Value: system.Policy(own), Source: "the host's declared network"}},
 		}
 	}
@@ -77,7 +78,7 @@ func sends(h netstate.Host, bond *netstate.Link) striped {
 	return striped{
 		reach:    b.Reach(),
 		evidence: []record.Evidence{{What: "transmit hash policy of " + name, Value: bond.Bond.HashPolicy.String(), Source: diagnose.FromBond}},
-		mend:     "set the transmit hash policy of " + name + " to layer3+4 and choose source ports (`linerate tune`)",
+		mend:     record.Remedy{t.ChosenToo(remedy.HashPorts(h.Name, bond.Name))},
 		mended:   "With layer3+4",
 	}
 }
@@ -92,7 +93,7 @@ func receives(h netstate.Host, bond *netstate.Link) (striped, bool) {
 	name := bond.Name + " on " + h.Name
 	if own, ok := system.OnHost(h, bond.Name); ok {
 		arrival, why := system.Arrives(own)
-		return striped{reach: steer.Reach{Addresses: arrival == system.EachAddress, Why: why}, mend: system.ArrivalRemedy(own), mended: "With flows on every link"}, arrival != system.FarSide
+		return striped{reach: steer.Reach{Addresses: arrival == system.EachAddress, Why: why}, mend: remedy.InWords(system.ArrivalRemedy(own)), mended: "With flows on every link"}, arrival != system.FarSide
 	}
 	switch bond.Bond.Mode {
 	case netstate.BalanceTLB:
@@ -118,7 +119,7 @@ func (v *wayView) multipath(h netstate.Host) (striped, bool) {
 		policy := h.SysctlInts(key)
 		d := striped{
 			reach:  steer.Reach{Addresses: true, Ports: len(policy) == 1 && policy[0] == 1, Why: "the route's hash takes addresses only"},
-			mend:   "let the route's hash take ports: sysctl -w " + key + "=1 on " + h.Name,
+			mend:   record.Do(record.Sysctl(h.Name, key, "1")),
 			mended: "With a hash that takes ports",
 		}
 		if len(policy) == 1 {
@@ -133,7 +134,7 @@ func ofMode(name string, mode netstate.BondMode, reach steer.Reach) striped {
 	return striped{
 		reach:    reach,
 		evidence: []record.Evidence{{What: "mode of " + name, Value: mode.String(), Source: "IFLA_BOND_MODE"}},
-		mend:     "change the mode of " + name + " to 802.3ad with layer3+4, and the switch's ports to LACP",
+		mend:     remedy.Aggregated(name),
 		mended:   "With 802.3ad and layer3+4",
 	}
 }
@@ -153,14 +154,14 @@ func (v *wayView) switched() striped {
 		return striped{
 			reach:    reach,
 			evidence: []record.Evidence{{What: "transmit hash policy of the switch", Value: p.SwitchHash, Source: "switch_hash of the path, as declared"}},
-			mend:     "set the switch's hash toward " + v.to + " to layer3+4 (addresses and ports), and choose source ports (`linerate steer pick`)",
+			mend:     record.Remedy{v.traffic().ChosenToo(remedy.SwitchHash(v.fabric.Paths, v.to))},
 			mended:   "With layer3+4 on the switch",
 		}
 	}
 	if v.notByPorts() {
 		return striped{
 			reach:  steer.Reach{Addresses: true, Why: fmt.Sprintf("the switch takes no notice of ports: %d streams with ports of their own would hardly ever fall that way", len(v.lanes))},
-			mend:   "set the switch's hash toward " + v.to + " to layer3+4 (addresses and ports)",
+			mend:   record.Do(remedy.SwitchHash(v.fabric.Paths, v.to)),
 			mended: "With layer3+4 on the switch",
 		}
 	}

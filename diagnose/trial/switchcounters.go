@@ -1,8 +1,10 @@
 package trial
 
 import (
+	"github.com/linerate/linerate/diagnose/remedy"
 	"github.com/linerate/linerate/diagnose/trial/onswitch"
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/record"
 )
 
 // onSwitches: what the switches on the way counted shows that they are the limit.
@@ -15,7 +17,11 @@ func (v *wayView) onSwitches() (hypothesis, bool) {
 	}
 	found, ok := onswitch.Limit(v.trial, f)
 	v.trunk = v.trunk || ok && found.Between
-	return hypothesis{cause: found.Cause, seen: true, sure: 0.95, summary: found.Summary, evidence: append(found.Evidence, v.loads()...), remedy: found.Remedy, mended: found.Mended}, ok
+	todo := record.ByHand(found.Remedy)
+	if words := remedy.SwitchWords(v.fabric.Paths, found.Switch); ok && found.Switch != "" && words != "" {
+		todo[0] = append(todo[0], record.Ask("on "+found.Switch+": "+words))
+	}
+	return hypothesis{cause: found.Cause, seen: true, sure: 0.95, summary: found.Summary, evidence: append(found.Evidence, v.loads()...), remedy: todo, mended: found.Mended}, ok
 }
 
 // switchLoss is what a switch on the way lost, where that is half of what was sent

@@ -48,7 +48,7 @@ func TestOtherSystems(t *testing.T) {
 		{name: "a window of Windows", fabric: of("b", bondopt.Windows, "Lacp", "TransportPorts"), trial: short(0.9, 0), cause: record.ReceiveWindow, remedy: "autotuninglevel=normal", not: "tcp_rmem"},
 		{name: "a window of AIX", fabric: of("b", bondopt.AIX, "8023ad", "src_dst_port"), trial: short(0.9, 0), cause: record.ReceiveWindow, remedy: "rfc1323=1", not: "tcp_rmem"},
 		{name: "a buffer of FreeBSD", fabric: of("a", bondopt.FreeBSD, "lacp", "l3,l4"), trial: short(0, 0.9), cause: record.SendBuffer, remedy: "net.inet.tcp.sendbuf_max", not: "tcp_wmem"},
-		{name: "a window of Linux beside FreeBSD", fabric: of("a", bondopt.FreeBSD, "lacp", "l3,l4"), trial: short(0.9, 0), cause: record.ReceiveWindow, remedy: "net.ipv4.tcp_rmem on b"},
+		{name: "a window of Linux beside FreeBSD", fabric: of("a", bondopt.FreeBSD, "lacp", "l3,l4"), trial: short(0.9, 0), cause: record.ReceiveWindow, remedy: "on b: `sysctl -w 'net.ipv4.tcp_rmem="},
 	} {
 		r.expected = Judge(r.fabric, r.trial).Expected
 		if byPorts := r.cause == record.SingleLink && (strings.Contains(r.remedy, "hash") || strings.Contains(r.remedy, "TransportPorts")) && !strings.Contains(r.remedy, "esxcli"); byPorts && r.expected < 1.8*one {

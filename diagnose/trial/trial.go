@@ -13,6 +13,7 @@ import (
 	"slices"
 
 	"github.com/linerate/linerate/diagnose"
+	"github.com/linerate/linerate/diagnose/remedy"
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/predict"
 	"github.com/linerate/linerate/record"
@@ -55,6 +56,14 @@ func worstWay(f predict.Fabric, t record.Trial) record.Finding {
 	}
 	finding := worst.judge()
 	for _, d := range t.Direction.Ways() {
+		if other := view(f, t, d).judge(); d != worst.way && other.Cause == finding.Cause && other.Confidence >= worthNaming && len(finding.Ways) > 0 && len(other.Ways) > 0 {
+			worst.eachWay = true
+			both := finding.Ways[0].Joined(other.Ways[0])
+			finding = worst.judge()
+			finding.Do(append(record.Remedy{both}, finding.Ways[1:]...))
+		}
+	}
+	for _, d := range t.Direction.Ways() {
 		if d == worst.way || finding.Cause == record.LACPDown {
 			continue
 		}
@@ -72,6 +81,7 @@ func worstWay(f predict.Fabric, t record.Trial) record.Finding {
 // wayView is one direction of a trial: who sent by which links, who received
 // by which, and how full each was.
 type wayView struct {
+	eachWay  bool // both ways have the same cause, and are mended together
 	trunk    bool // the links between switches are what binds
 	fabric   predict.Fabric
 	trial    record.Trial
@@ -97,6 +107,9 @@ type linkLoad struct {
 func (l linkLoad) share() float64 {
 	return diagnose.Fraction(l.payload, l.ceiling)
 }
+
+// traffic is what a remedy may change of the trial itself.
+func (v *wayView) traffic() remedy.Traffic { return remedy.Of(v.trial) }
 
 func view(f predict.Fabric, t record.Trial, d flow.Direction) *wayView {
 	v := &wayView{fabric: f, trial: t, way: d, from: t.From, to: t.To}

@@ -3,6 +3,7 @@ package trial
 import (
 	"fmt"
 
+	"github.com/linerate/linerate/diagnose/remedy"
 	"github.com/linerate/linerate/diagnose/trial/onswitch"
 	"github.com/linerate/linerate/predict"
 	"github.com/linerate/linerate/record"
@@ -64,10 +65,13 @@ func (v *wayView) trunkBinds(l predict.Limit, open bool) hypothesis {
 		evidence: append([]record.Evidence{
 			{What: "what they carry, " + l.Where, Value: l.Rate.String(), Source: "switches of the fabric file"},
 			{What: "how that comes about", Value: l.Why, Source: "switches of the fabric file"}}, v.loads()...),
-		remedy: fmt.Sprintf("on switch %s let the hash read addresses and ports (layer3+4), with another seed than the tier before; it changes all channels of that switch", l.Switch),
+		remedy: record.ByHand(fmt.Sprintf("on switch %s let the hash read addresses and ports (layer3+4), with another seed than the tier before; it changes all channels of that switch", l.Switch)),
+	}
+	if words := remedy.SwitchWords(v.fabric.Paths, l.Switch); words != "" {
+		h.remedy[0] = append(h.remedy[0], record.Ask("on "+l.Switch+": "+words))
 	}
 	if l.Cause == record.LineRate {
-		h.remedy = "put more or faster links between the switches: those of " + l.Where + " are full"
+		h.remedy = record.ByHand("put more or faster links between the switches: those of " + l.Where + " are full")
 	}
 	if open {
 		h.sure = 0.6

@@ -17,31 +17,42 @@ func (v *wayView) unknown(considered []hypothesis) hypothesis {
 	switch {
 	case v.goodput <= 0:
 		h.summary = fmt.Sprintf("Nothing arrived from %s.", v.from)
-		h.remedy = "check that the addresses reach each other (`ping`)"
+		h.remedy = record.ByHand("check that the addresses reach each other (`ping`)")
 	case len(v.egress)+len(v.ingress) == 0:
 		h.summary = "The links' counters are missing, so nobody can say how full they were."
-		h.remedy = "measure again with both hosts observed"
+		h.remedy = record.ByHand("measure again with both hosts observed")
 	case v.ceiling() == 0:
 		h.summary = "The speed of a link is not known, so nobody can say how full it was."
-		h.remedy = "name the links' speeds in hosts.NAME.hardware.links and measure again"
+		h.remedy = record.ByHand("name the links' speeds in hosts.NAME.hardware.links and measure again")
 	case allFull(v.egress) || allFull(v.ingress):
 		h.summary = fmt.Sprintf("The links were full, but only %s of what they can carry was this trial's: something else uses them too.", diagnose.Percent(v.share()))
-		h.remedy = "measure again when the other traffic is gone"
+		h.remedy = record.ByHand("measure again when the other traffic is gone")
 	case v.trial.UDP != nil:
 		h.summary = fmt.Sprintf("The links of %s and %s had room, no core was busy, and hardly a datagram was lost: no more was sent.", v.from, v.to)
-		h.remedy = "offer more (`--rate-limit`), in more streams or larger datagrams"
+		h.remedy = record.ByHand("offer more (`--rate-limit`), in more streams or larger datagrams")
 	case v.trial.Protocol == "mptcp":
 		h.summary = "An MPTCP connection has no TCP counters of its own, so what it waited for is not known."
-		h.remedy = "compare with `--protocol tcp`, whose streams say what they wait for, or look at the subflows while they run (`ss -tinM`)"
+		h.remedy = record.Do(record.Option("--protocol", "tcp")).Or(record.Ask("look at the subflows while they run (`ss -tinM`)"))
 	case !v.waits.present:
 		h.summary = "The sender's TCP counters are missing, so what it waited for is not known."
-		h.remedy = "measure again with the sender on Linux"
+		h.remedy = record.ByHand("measure again with the sender on Linux")
+	case v.standsNowAndThen():
+		swing, _ := v.swing()
+		h.summary = fmt.Sprintf("The rate swings by %s from one moment to the next, nothing is lost, and what %s has to send waits on %[2]s itself: the machine had no time for it now and then.", diagnose.Percent(swing), v.from)
+		h.remedy = record.ByHand("see what else runs on the machines, and on the hosts of virtual ones (`vmstat 1`: r, st), and measure again when they have less to do")
 	default:
 		h.summary = fmt.Sprintf("The links of %s and %s had room, TCP did not wait for a window, and no core was busy.", v.from, v.to)
-		h.remedy = "measure longer (`--duration 30s`) and with twice the streams: if the rate grows, streams were the limit; if not, something on the way is"
+		h.remedy = record.ByHand("measure longer (`--duration 30s`) and with twice the streams: if the rate grows, streams were the limit; if not, something on the way is")
 	}
 	h.decide = v.decision(h, considered)
 	return h
+}
+
+// standsNowAndThen reports a rate that swings widely though nothing is lost and the
+// windows are open: the hosts send and read by fits and starts.
+func (v *wayView) standsNowAndThen() bool {
+	swing, steady := v.swing()
+	return steady && swing > roughSwing && v.waits.heldAtHome() && v.waits.repeated < repeatedFew
 }
 
 // longer is how many seconds decide whether a rate still grows: CUBIC's way
@@ -50,8 +61,9 @@ const longer = 30
 
 // decision is the one measurement that would tell the likeliest causes apart.
 func (v *wayView) decision(first hypothesis, others []hypothesis) record.Decision {
+	idle := first.cause == record.Unknown && v.standsNowAndThen()
 	for _, h := range append([]hypothesis{first}, others...) {
-		if h.decide.Probe != "" {
+		if h.decide.Probe != "" && !idle {
 			return h.decide
 		}
 	}
@@ -62,6 +74,8 @@ func (v *wayView) decision(first hypothesis, others []hypothesis) record.Decisio
 		}
 	}
 	switch {
+	case idle:
+		return record.Decision{Probe: record.ProbeIdle, Between: between, Text: "see what the processors and links do while nothing is sent: what keeps a machine from sending is there then too"}
 	case len(v.egress)+len(v.ingress) == 0 || v.ceiling() == 0 || !v.waits.present && v.trial.UDP == nil:
 		return record.Decision{Probe: record.ProbeObserved, Between: between, Text: "measure again with both hosts observed and the links' speeds known: the counters then say which link, window or core was full"}
 	case allFull(v.egress) || allFull(v.ingress):

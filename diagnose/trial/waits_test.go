@@ -58,13 +58,13 @@ func TestFlowRules(t *testing.T) {
 	busy := func(u record.CPUUse) record.CPUUse { u.BusiestThread = 0.95; return u }
 	shared := func(u record.CPUUse) record.CPUUse { u.Shared = true; return u }
 	for _, r := range []rule{
-		{name: "receive window", fabric: f, trial: receive, cause: record.ReceiveWindow, summary: "a window of 3 MiB over 9.2 ms", remedy: "tcp_rmem on b", source: "TCP_INFO", leastSure: 0.8, expected: boundBySend},
-		{name: "receive window, size not told", fabric: f, trial: old, cause: record.ReceiveWindow, not: "a window of", remedy: "tcp_rmem on b", expected: boundBySend},
+		{name: "receive window", fabric: f, trial: receive, cause: record.ReceiveWindow, summary: "a window of 3 MiB over 9.2 ms", remedy: "on b: `sysctl -w 'net.ipv4.tcp_rmem=", source: "TCP_INFO", leastSure: 0.8, expected: boundBySend},
+		{name: "receive window, size not told", fabric: f, trial: old, cause: record.ReceiveWindow, not: "a window of", remedy: "on b: `sysctl -w 'net.ipv4.tcp_rmem=", expected: boundBySend},
 		{name: "receive window, a stream without counters", fabric: near, trial: partly, cause: record.ReceiveWindow, leastSure: 0.85, expected: 2 * one},
-		{name: "send buffer", fabric: near, trial: send, cause: record.SendBuffer, remedy: "tcp_wmem on a", source: "TCP_INFO", leastSure: 0.6, mostSure: 0.9, expected: 2 * one},
+		{name: "send buffer", fabric: near, trial: send, cause: record.SendBuffer, remedy: "on a: `sysctl -w 'net.ipv4.tcp_wmem=", source: "TCP_INFO", leastSure: 0.6, mostSure: 0.9, expected: 2 * one},
 		{name: "another program's core", fabric: near, trial: cpu(receive, a, b), cause: record.ReceiveWindow, expected: 2 * one},
 		{name: "a full core, no stream's thread", fabric: near, trial: cpu(slow, a, b), cause: record.SenderCPU, leastSure: 0.4, mostSure: 0.6, expected: 2 * one},
-		{name: "sender's core", fabric: near, trial: cpu(slow, busy(a), b), cause: record.SenderCPU, summary: "core of a was busy 97.0 %", remedy: "more streams", source: "/proc/stat", leastSure: 0.8, expected: 2 * one},
+		{name: "sender's core", fabric: near, trial: cpu(slow, busy(a), b), cause: record.SenderCPU, summary: "core of a was busy 97.0 %", remedy: "use 4 streams", source: "/proc/stat", leastSure: 0.8, expected: 2 * one},
 		{name: "receiver's core", fabric: near, trial: cpu(slow, flip(b, "a"), busy(flip(a, "b"))), cause: record.ReceiverCPU, summary: "core of b", leastSure: 0.8, expected: 2 * one},
 		{name: "as many streams as cores", fabric: near, trial: cpu(slow, record.CPUUse{Host: "a", Cores: 2, Busiest: 1}), cause: record.SenderCPU, remedy: "as many streams as cores", expected: 2 * one},
 		{name: "receiver's thread", fabric: near, trial: cpu(slow, flip(b, "a"), record.CPUUse{Host: "b", Cores: 8, Busiest: 0.6, BusiestThread: 0.95}), cause: record.ReceiverCPU, summary: "95.0 %", source: "thread", expected: 2 * one},
@@ -87,7 +87,7 @@ func TestFlowRules(t *testing.T) {
 		{name: "a few marks", fabric: near, trial: tcpOf(slow, func(c *record.TCP) { c.SegmentsOut, c.ECNMarks = 1000000, 30 }), cause: record.Unknown},
 		{name: "a queue of its own that drops", fabric: near, trial: drops(122), cause: record.Congestion, summary: "drops in its own queue", remedy: "tc -s -d qdisc", source: "RTM_GETQDISC", leastSure: 0.6, expected: 2 * one},
 		{name: "a few drops of its own", fabric: near, trial: drops(9), cause: record.Unknown},
-		{name: "windows that are not scaled", fabric: f, trial: unscaled, cause: record.ReceiveWindow, summary: "not scaled (RFC 7323)", remedy: "tcp_window_scaling", not: "tcp_rmem on b (or", leastSure: 0.8, expected: boundBySend},
+		{name: "windows that are not scaled", fabric: f, trial: unscaled, cause: record.ReceiveWindow, summary: "not scaled (RFC 7323)", remedy: "tcp_window_scaling", not: "net.ipv4.tcp_rmem=", leastSure: 0.8, expected: boundBySend},
 		{name: "nothing known to bind", fabric: near, trial: slow, cause: record.Unknown, summary: "had room", remedy: "twice the streams"},
 	} {
 		t.Run(r.name, r.check)

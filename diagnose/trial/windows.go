@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/linerate/linerate/diagnose"
+	"github.com/linerate/linerate/diagnose/remedy"
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/predict/tcp"
 	"github.com/linerate/linerate/record"
@@ -40,7 +41,7 @@ func (v *wayView) receiveWindow() (hypothesis, bool) {
 		cause: record.ReceiveWindow, sure: confidence(share), mended: "With a window that does not bind",
 		summary:  fmt.Sprintf("%s from %s waited for %s's receive window %s of the time%s.", flows(len(w.lanes)), v.from, v.to, diagnose.Percent(w.rwnd), v.windowText()),
 		evidence: append(v.tcpEvidence(), v.loads()...),
-		remedy:   fmt.Sprintf("raise the third value of net.ipv4.tcp_rmem on %s (or the application's SO_RCVBUF), or use more streams", v.to),
+		remedy:   record.Remedy{remedy.ReceiveBuffers(v.fabric.Hosts[v.from], v.fabric.Hosts[v.to], v.toGain())}.Or(v.traffic().More(2 * len(v.lanes))...),
 	}
 	if !told {
 		h.summary = fmt.Sprintf("%s from %s carried what %s's receive window allows in a round trip%s.", flows(len(w.lanes)), v.from, v.to, v.windowText())
@@ -48,11 +49,18 @@ func (v *wayView) receiveWindow() (hypothesis, bool) {
 	h.evidence = append(h.evidence, v.windowEvidence()...)
 	if l := askedBuffer(w.lanes, func(s record.Socket) unit.Bytes { return s.RcvBuf }); l > 0 {
 		h.summary += fmt.Sprintf(" The program asked for that buffer itself (SO_RCVBUF %v), which turns the kernel's tuning off.", l)
-		h.remedy = fmt.Sprintf("let the program on %s ask for a larger SO_RCVBUF, or for none (for linerate: leave `--socket-buffer` out)", v.to)
+		h.remedy = v.traffic().OwnBuffer(v.to, "SO_RCVBUF", "net.core.rmem_max")
 	}
 	if v.unscaled() {
 		h.summary += fmt.Sprintf(" %s has the buffer for more: the windows are not scaled (RFC 7323), so that none can be larger than 64 KiB.", v.to)
-		h.remedy = fmt.Sprintf("find out why: net.ipv4.tcp_window_scaling on both hosts (1 is on), `window` in `ip route show` on %s, a firewall in between that strips the option (`tcpdump -nv 'tcp[13] & 2 != 0'` on both hosts shows wscale in the SYN of one and not of the other); until then use more streams: a larger tcp_rmem changes nothing", v.to)
+		if !remedy.Scaled(v.fabric.Hosts[v.from], v.fabric.Hosts[v.to]) {
+			h.remedy = record.Remedy{remedy.ReceiveBuffers(v.fabric.Hosts[v.from], v.fabric.Hosts[v.to], v.toGain())}.Or(v.traffic().More(2 * len(v.lanes))...)
+		} else {
+			h.remedy = record.ByHand(fmt.Sprintf("find out why, net.ipv4.tcp_window_scaling is on at both hosts: `window` in `ip route show` on %s, a firewall in between that strips the option (`tcpdump -nv 'tcp[13] & 2 != 0'` on both hosts shows wscale in the SYN of one and not of the other); until then use more streams: a larger tcp_rmem changes nothing", v.to))
+		}
+	}
+	if off := remedy.Unclamped(v.fabric.Hosts[v.to], w.lanes); len(off) > 0 {
+		h.remedy = record.Remedy{off}.Or(v.traffic().More(2 * len(v.lanes))...)
 	}
 	v.doubtQueue(&h)
 	v.doubtLoss(&h, allowed)
@@ -92,7 +100,7 @@ func (v *wayView) sendBuffer() (hypothesis, bool) {
 		cause: record.SendBuffer, sure: confidence(share), mended: "With a buffer that does not bind",
 		summary:  fmt.Sprintf("%s from %s waited for their own send buffer %s of the time%s.", flows(len(w.lanes)), v.from, diagnose.Percent(w.sndbuf), v.bufferText()),
 		evidence: append(v.tcpEvidence(), v.loads()...),
-		remedy:   fmt.Sprintf("raise the third value of net.ipv4.tcp_wmem on %s (or the application's SO_SNDBUF), or use more streams", v.from),
+		remedy:   record.Remedy{remedy.SendBuffers(v.fabric.Hosts[v.from], v.toGain())}.Or(v.traffic().More(2 * len(v.lanes))...),
 	}
 	if len(w.lanes) == 1 {
 		h.summary = fmt.Sprintf("The stream from %s waited for its own send buffer %s of the time%s.", v.from, diagnose.Percent(w.sndbuf), v.bufferText())
@@ -102,7 +110,7 @@ func (v *wayView) sendBuffer() (hypothesis, bool) {
 	}
 	if l := askedBuffer(w.lanes, func(s record.Socket) unit.Bytes { return s.SndBuf }); l > 0 {
 		h.summary += fmt.Sprintf(" The program asked for that buffer itself (SO_SNDBUF %v), which turns the kernel's tuning off.", l)
-		h.remedy = fmt.Sprintf("let the program on %s ask for a larger SO_SNDBUF, or for none (for linerate: leave `--socket-buffer` out)", v.from)
+		h.remedy = v.traffic().OwnBuffer(v.from, "SO_SNDBUF", "net.core.wmem_max")
 	}
 	v.doubtQueue(&h)
 	v.doubtLoss(&h, allowed)
@@ -119,7 +127,8 @@ func (v *wayView) doubtQueue(h *hypothesis) {
 		return
 	}
 	h.sure *= 0.6
-	if late || w.queued() > deepQueue {
+	swing, _ := v.swing() // a queue that stands lets the rate swing little
+	if late || w.queued() > deepQueue && swing <= veryRough {
 		h.sure *= 0.5
 	}
 	h.against = append(h.against, record.Evidence{
@@ -233,6 +242,9 @@ func (v *wayView) windowEvidence() []record.Evidence {
 	return out
 }
 
+// toGain is how many times more the links carry than the streams did; zero unknown.
+func (v *wayView) toGain() float64 { return max(diagnose.Fraction(v.ceiling(), v.goodput), 0) }
+
 // askedBuffer is the buffer that the program asked for; zero none.
 func askedBuffer(lanes []record.Lane, size func(record.Socket) unit.Bytes) unit.Bytes {
 	for _, l := range lanes {
@@ -285,7 +297,7 @@ func (v *wayView) windowsShut() (hypothesis, bool) {
 		cause: record.Application, sure: 0.75, mended: "With a program that reads at once",
 		summary:  fmt.Sprintf("The program on %s reads too slowly: its window shut %d times, and while it is open it allows far more than arrives.", v.to, times),
 		evidence: append(append([]record.Evidence{v.shutEvidence(times)}, v.tcpEvidence()...), v.loads()...),
-		remedy:   fmt.Sprintf("look at what the program on %s waits for before it reads again: its disk, a lock, a limit of its own; a larger window would only fill up too", v.to),
+		remedy:   record.ByHand(fmt.Sprintf("look at what the program on %s waits for before it reads again: its disk, a lock, a limit of its own; a larger window would only fill up too", v.to)),
 	}, true
 }
 

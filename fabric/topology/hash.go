@@ -1,6 +1,11 @@
 package topology
 
-import "github.com/linerate/linerate/netstate"
+import (
+	"slices"
+	"strings"
+
+	"github.com/linerate/linerate/netstate"
+)
 
 // Unknown is the word for a hash that nobody knows.
 const Unknown = "unknown"
@@ -29,19 +34,24 @@ var words = [...]struct {
 	{"src-dst-ip-port", ByPort},
 }
 
-// Words are what a file may write for a switch's hash beside the kernel's policies.
+// Words are what a file may write for a switch's hash beside the kernel's policies: what
+// makers print, Catalysts' whose function is known, and Unknown.
 func Words() []string {
 	var all []string
 	for _, w := range words {
 		all = append(all, w.word)
 	}
-	return append(all, Unknown)
+	return append(append(all, netstate.CatalystHashes()...), Unknown)
 }
 
 // FieldsOf is what a hash of that word reads.
 func FieldsOf(word string) Fields {
+	named := word
+	if slices.Contains(netstate.CatalystHashes(), word) {
+		_, named, _ = strings.Cut(word, "-") // the same fields, by a function that is known
+	}
 	for _, w := range words {
-		if w.word == word {
+		if w.word == named {
 			return w.fields
 		}
 	}

@@ -18,8 +18,8 @@ type Switch struct {
 	// Credentials is the file that has what it asks for, beside the fabric file; "" is
 	// the environment's word.
 	Credentials string
-	// System is "linux" for a Linux host that switches: bonding computes its hash,
-	// which has no seed. "" is any other.
+	// System is one of Systems; "" nobody said. On Linux bonding computes the hash,
+	// which has no seed.
 	System string
 	// Balance holds for the channels that say nothing of their own.
 	Balance
@@ -29,6 +29,12 @@ type Switch struct {
 	Ports    []Port    // in file order
 	Channels []Channel // in file order
 	MLAG     *MLAG     // nil none
+}
+
+// Systems are the words for what a switch runs: Linux, and those whose lines linerate
+// knows (render/switchlines).
+func Systems() []string {
+	return []string{"linux", "ios", "nxos", "eos", "junos", "procurve", "aoscx", "cumulus", "sonic", "routeros"}
 }
 
 // Balance is how flows are spread over several links.
@@ -332,6 +338,24 @@ func (n *Network) Peer(name string) (peer string, spread, ok bool) {
 		}
 	}
 	return "", false, false
+}
+
+// SystemTowards is what the switches that a host hangs on run, where it is the same;
+// "" unknown.
+func (n *Network) SystemTowards(host string) string {
+	found, seen := "", false
+	for i, s := range n.Switches {
+		for _, p := range n.ports[i] {
+			if p.Host != host {
+				continue
+			}
+			if seen && s.System != found {
+				return ""
+			}
+			found, seen = s.System, true
+		}
+	}
+	return found
 }
 
 // HashTowards is the word for how switches spread flows over a host's links, where all

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/fabric/topology"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict"
 	"github.com/linerate/linerate/predict/framing"
@@ -199,7 +200,7 @@ func readLoss(s string) (func(*variant) error, error) {
 
 func readSwitchHash(s string) (func(*variant) error, error) {
 	var policy netstate.HashPolicy
-	if err := policy.UnmarshalText([]byte(s)); err != nil && s != "unknown" && !slices.Contains(netstate.CatalystHashes(), s) {
+	if err := policy.UnmarshalText([]byte(s)); err != nil && !slices.Contains(topology.Words(), s) {
 		return nil, err
 	}
 	// Another hash is not the one that was learned.

@@ -69,7 +69,8 @@ func named(s, name string) string {
 	return s
 }
 
-// memberSided is a member that carries nearly all of what a bundle sends.
+// memberSided is a member that carries nearly all of what a bundle sends; of what it
+// receives, which others chose, where only that was read.
 func memberSided(h *piece.Host, bundle string) (record.Evidence, bool) {
 	b := scene.Bond{Host: h, Name: bundle}
 	for _, link := range h.Subjects("link") {
@@ -78,8 +79,12 @@ func memberSided(h *piece.Host, bundle string) (record.Evidence, bool) {
 		}
 	}
 	for _, way := range []string{"tx", "rx"} {
-		if name, part, at, ok := b.OneSided(way); ok {
+		name, part, at, ok := b.OneSided(way)
+		if ok {
 			return scene.Saw("traffic of "+bundle, fmt.Sprintf("%.0f %% by %s, the others next to nothing", 100*part, name), at), true
+		}
+		if _, _, read := b.Carried(way); read {
+			break
 		}
 	}
 	return record.Evidence{}, false

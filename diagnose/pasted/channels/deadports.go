@@ -12,7 +12,7 @@ import (
 // deadPorts: a bond of which a port has no link while others have: it runs on fewer
 // links than there are, whatever its hash.
 func deadPorts(v *scene.View) {
-	for _, b := range v.Bonds {
+	for _, b := range append(aggregations(v), v.Bonds...) {
 		var dead []string
 		var evidence []record.Evidence
 		for _, p := range b.Ports {
@@ -50,6 +50,26 @@ func deadPorts(v *scene.View) {
 		v.Add(cause, sure, b.Host, fmt.Sprintf("%s of %s of %s", names, b.Name, scene.NameOf(b.Host)), what,
 			fmt.Sprintf("Look at the cable, the module and the switch's port of %s: is it plugged in, up there (`no shutdown`, not err-disabled) and set to the same speed? `%s` says whether there is a link; if it is down on purpose, take it out of the bond.", names, linkCommand(b.Host, dead[0])), evidence...)
 	}
+}
+
+// aggregations are those of Solaris, as bonds of which the ports count.
+func aggregations(v *scene.View) (out []scene.Bond) {
+	for _, h := range v.Hosts {
+		for name, ports := range h.Ports {
+			if scene.Word(h, name, "kind") != "aggr" {
+				continue
+			}
+			b := scene.Bond{Host: h, Name: name, Mode: "balance-xor"}
+			for _, p := range ports {
+				if _, lacp := h.Get("link "+p, "aggr_sync"); lacp {
+					b.Mode = "802.3ad"
+				}
+				b.Ports = append(b.Ports, scene.Port{Name: p, Down: scene.Word(h, p, "state") == "down"})
+			}
+			out = append(out, b)
+		}
+	}
+	return out
 }
 
 // turnsLost: a round robin team gives each port its turn, and what it sends to one

@@ -319,7 +319,9 @@ func notBundled(v *scene.View, s *piece.Host, name, host, channel string, bundle
 	status, _ := s.Get("port "+name, "status")
 	differs, settings, unlike := otherSetting(s, name, channel, bundled)
 	state, _ := s.Get("port "+name, "state")
-	down := flag.Text == "D" || state.Text == "down"
+	vendor, _ := s.Get("host", "vendor")
+	sonic := vendor.Text == "sonic" // its D is deselected, whatever the link does
+	down := flag.Text == "D" && !sonic || state.Text == "down"
 	switch {
 	case status.Text == "err-disabled":
 		why, remedy, sure = errDisabled(s, name)
@@ -344,6 +346,9 @@ func notBundled(v *scene.View, s *piece.Host, name, host, channel string, bundle
 			why = "the switch suspended it: no LACP frame came from the other end, or the two ends' settings differ"
 		case x.Text == "individual":
 			why = "it stands alone (individual), for no LACP partner answered on it"
+		case sonic && flag.Text == "D":
+			why = "LACP has not selected it (deselected): it has no link, or hears no LACP partner that fits the others"
+			remedy = fmt.Sprintf("`show interfaces status %s` says whether there is a link; `teamdctl %s state` and `tcpdump -e -i %s ether proto 0x8809` whether LACP comes and from whom. The other end must be one LACP group of these ports; the channel's min_links must not be more than the links that are left.", name, channel, name)
 		case flag.Text == "w" || strings.EqualFold(flag.Text, "waiting"):
 			why = "LACP has not agreed on it yet (waiting)"
 		}
@@ -357,12 +362,21 @@ func notBundled(v *scene.View, s *piece.Host, name, host, channel string, bundle
 			remedy += " An ESXi standard switch with IP hash, and a bond in balance-xor, speak no LACP: they need a static channel (mode on)."
 		}
 	}
+	if reason, ok := s.Get("port "+name, "unbundled_why"); ok && !unlike {
+		why = "the switch says \"" + reason.Text + "\""
+		if scene.Contains(reason.Text, "incompatible", "not compatible") {
+			why += ": its partner or the partner's key is not that of the members which are bundled"
+			remedy = fmt.Sprintf("See with whom each port speaks (`show lacp peer`): one system ID and one key for all. The other end must have %s in the same LACP group as the others, all members active, and be one device, or two that act as one (MLAG).", name)
+		}
+	}
 	said := x.Text
 	switch {
 	case x.Text == "no" && down && flag.Text != "D":
 		said = "down"
 	case x.Text == "no" && flag.Text != "":
 		said = "flag " + flag.Text
+	case x.Text == "no":
+		said = "inactive"
 	}
 	v.Add(record.LACPDown, sure, s, fmt.Sprintf("%s %s%s", scene.NameOf(s), name, host),
 		fmt.Sprintf("The switch has %s%s not in the bundle (%s): %s, and %s.", name, host, said, why, left), remedy,

@@ -423,22 +423,9 @@ const usualVendor = "ios"
 // channelSided is the member of a switch's channel that sends nearly all.
 func channelSided(s *piece.Host) (name string, part float64, at piece.Source, ok bool) {
 	for _, ch := range s.Subjects("channel") {
-		parts, sum := map[string]float64{}, 0.0
-		for _, p := range s.Subjects("port") {
-			of, in := s.Get("port "+p, "channel")
-			n, source, read := scene.Number(s, "port "+p, "seen_tx_bps")
-			if in && of.Text == ch && read {
-				parts[p], sum, at = n, sum+n, source
-			}
-		}
-		if len(parts) < 2 || sum <= 0 {
-			continue
-		}
-		for p := range parts {
-			parts[p] /= sum
-		}
-		if name, part = scene.Busiest(parts); part > 0.9 {
-			return name, part, at, true
+		parts, from, read := scene.Shared(s, scene.ChannelPorts(s, ch))
+		if name, part = scene.Busiest(parts); read && part > 0.9 {
+			return name, part, from, true
 		}
 	}
 	return "", 0, at, false

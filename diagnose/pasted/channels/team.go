@@ -132,6 +132,9 @@ func teamHash(v *scene.View, h *piece.Host, name string) {
 		return
 	}
 	sure := 0.62
+	if v.Said("not_up") {
+		sure = 0.4 // that is the question
+	}
 	evidence := []record.Evidence{scene.Saw("tx_hash of "+name, said, x.Source)}
 	if e, ok := memberSided(h, name); ok {
 		evidence = append(evidence, e)

@@ -190,9 +190,11 @@ func healthyState(v *scene.View) {
 	}
 }
 
-// wholeLACP: bundles of other systems, and of switches, that are whole.
+// wholeLACP: bundles of other systems, and of switches, that are whole. Where somebody
+// says that one link carries all, or that it does not come up, states do not show that
+// it is well.
 func wholeLACP(v *scene.View) {
-	if v.Faulty() {
+	if v.Faulty() || v.Said("one_link", "few_links", "not_up") {
 		return
 	}
 	for _, h := range v.Hosts {

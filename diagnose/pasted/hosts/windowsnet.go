@@ -14,35 +14,49 @@ import (
 func windowsRSS(v *scene.View) {
 	for _, h := range v.Hosts {
 		global, _ := h.Get("host", "rss_global")
+		if global.Text == "disabled" {
+			rssOff(v, h, global)
+			continue
+		}
 		for _, name := range h.Subjects("link") {
 			x, ok := h.Get("link "+name, "rss")
-			if !ok && global.Text == "disabled" && len(h.Subjects("link")) == 1 {
-				x, ok = global, true
-			}
 			if !ok || x.Text != "off" && x.Text != "disabled" || scene.Word(h, name, "state") == "down" {
 				continue
 			}
-			sure := 0.6
-			evidence := []record.Evidence{scene.Saw("RSS of "+name, "disabled", x.Source)}
-			for _, c := range h.Cores {
-				if c.ID != "all" && c.Idle < 10 {
-					evidence = append(evidence, scene.Saw("core "+c.ID, fmt.Sprintf("%.0f %% busy", 100-c.Idle), c.Source))
-					sure = 0.93
-					break
-				}
-			}
-			for _, path := range h.Subjects("smb") {
-				if r, ok := h.Get("smb "+path, "rss"); ok && r.Text == "false" {
-					evidence = append(evidence, scene.Saw("SMB connection", "client not RSS capable: one connection", r.Source))
-					sure = max(sure, 0.84)
-					break
-				}
-			}
+			more, sure := oneCoreFull(h, 0.6)
+			evidence := append([]record.Evidence{scene.Saw("RSS of "+name, "disabled", x.Source)}, more...)
 			v.Add(record.ReceiverCPU, sure, h, name+" of "+scene.NameOf(h)+" (RSS off)",
 				fmt.Sprintf("Receive side scaling (RSS) is off on %s: one core (CPU) handles all that the card receives, and SMB opens one connection only. One full core of many is a small part of the total that the task manager shows.", name),
 				fmt.Sprintf("Turn it on: `Enable-NetAdapterRss -Name \"%s\"` (in the adapter's advanced properties: Receive Side Scaling); `netsh interface tcp set global rss=enabled`.", name), evidence...)
 		}
 	}
+}
+
+// oneCoreFull is what shows that receiving by one core is felt, and how sure it makes
+// what is so sure without.
+func oneCoreFull(h *piece.Host, sure float64) (evidence []record.Evidence, now float64) {
+	for _, c := range h.Cores {
+		if c.ID != "all" && c.Idle < 10 {
+			evidence = append(evidence, scene.Saw("core "+c.ID, fmt.Sprintf("%.0f %% busy", 100-c.Idle), c.Source))
+			sure = 0.93
+			break
+		}
+	}
+	for _, path := range h.Subjects("smb") {
+		if r, ok := h.Get("smb "+path, "rss"); ok && r.Text == "false" {
+			return append(evidence, scene.Saw("SMB connection", "client not RSS capable: one connection", r.Source)), max(sure, 0.84)
+		}
+	}
+	return evidence, sure
+}
+
+// rssOff: Windows that uses receive side scaling on none of its cards.
+func rssOff(v *scene.View, h *piece.Host, global piece.Value) {
+	more, sure := oneCoreFull(h, 0.66)
+	evidence := append([]record.Evidence{scene.Saw("receive side scaling of Windows", "disabled, for all cards", global.Source)}, more...)
+	v.Add(record.ReceiverCPU, sure, h, "all cards of "+scene.NameOf(h)+" (RSS off)",
+		"Receive side scaling (RSS) is off for all of Windows: one core (CPU) handles all that a card receives, and SMB opens one connection only. One full core of many is a small part of the total that the task manager shows.",
+		"Turn it on: `Set-NetOffloadGlobalSetting -ReceiveSideScaling Enabled`, then `Get-NetAdapterRss` for each card (`Enable-NetAdapterRss -Name NAME`).", evidence...)
 }
 
 // hyperVQueues: Hyper-V whose guests' traffic all goes by one core: VMQ is off on the

@@ -26,28 +26,33 @@ func (v *View) SwitchPortOut() (record.Evidence, bool) {
 	return record.Evidence{}, false
 }
 
-// portLoad is what a switch's port sends: in bits a second, or in per cent where only
-// that was read; false unknown.
-func portLoad(s *piece.Host, port string) (float64, piece.Source, bool) {
-	for _, key := range []string{"seen_tx_bps", "seen_tx_util"} {
-		if n, at, ok := Number(s, "port "+port, key); ok {
-			return n, at, true
+// portLoad is what a switch's ports send, each by the same measure: in bits a second, or in per cent, or in bytes
+// since its counters were cleared where only that was read; false unknown.
+func portLoad(s *piece.Host, ports []string) (load []float64, at piece.Source, ok bool) {
+	for _, key := range []string{"seen_tx_bps", "seen_tx_util", "tx_share", "tx_bytes"} {
+		load = load[:0]
+		for _, p := range ports {
+			n, from, read := Number(s, "port "+p, key)
+			if !read {
+				break
+			}
+			load, at = append(load, n), from
+		}
+		if len(load) == len(ports) {
+			return load, at, true
 		}
 	}
-	return 0, piece.Source{}, false
+	return nil, piece.Source{}, false
 }
 
 // Shared is how ports of a switch share what they send: each one's part.
 func Shared(s *piece.Host, ports []string) (parts map[string]float64, at piece.Source, ok bool) {
+	load, at, ok := portLoad(s, ports)
 	parts, sum := make(map[string]float64), 0.0
-	for _, p := range ports {
-		n, from, read := portLoad(s, p)
-		if !read {
-			return nil, at, false
-		}
-		parts[p], sum, at = n, sum+n, from
+	for i, n := range load {
+		parts[ports[i]], sum = n, sum+n
 	}
-	if len(parts) < 2 || sum <= 1 {
+	if !ok || len(parts) < 2 || sum <= 1 {
 		return nil, at, false
 	}
 	for p := range parts {

@@ -345,6 +345,13 @@ func (v *View) MPTCP(h *piece.Host) bool {
 	return len(h.Subjects("mptcp")) > 0
 }
 
+// Said reports a sentence of the text that says one of these, by the keys of "said".
+func (v *View) Said(keys ...string) bool {
+	return slices.ContainsFunc(v.Case.Hosts, func(h *piece.Host) bool {
+		return slices.ContainsFunc(keys, func(key string) bool { _, ok := h.Get("said", key); return ok })
+	})
+}
+
 // Faulty reports a finding that something is wrong.
 func (v *View) Faulty() bool {
 	for _, f := range v.Findings {

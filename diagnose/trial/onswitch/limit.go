@@ -25,7 +25,8 @@ type Found struct {
 	Summary, Remedy string
 	Mended          string // the beginning of "...: 2 Gbit/s instead of 1"
 	Evidence        []record.Evidence
-	Between         bool // the links between switches are it
+	Switch          string // whose hash is to change; "" none
+	Between         bool   // the links between switches are it
 }
 
 // Limit says that a switch on the way sent everything by some members of a channel, which
@@ -64,7 +65,7 @@ func Counted(t record.Trial, from, to string, rate unit.BitRate) bool {
 // unspread is why flows share a member: too few of them, or the hash that is declared.
 func (found *Found) unspread(f Flows, g Group, full, unused []Member) {
 	hash, fields := hashOf(f.Network, g)
-	found.Cause, found.Mended = record.HashImbalance, "With flows on every link"
+	found.Cause, found.Switch, found.Mended = record.HashImbalance, g.Switch, "With flows on every link"
 	found.Remedy = fmt.Sprintf("on switch %s let the hash of %s read addresses and ports (layer3+4); on many switches that changes all channels", g.Switch, g.short())
 	why := "nobody said what its hash reads"
 	switch {

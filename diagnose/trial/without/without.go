@@ -84,6 +84,17 @@ func Widen(f predict.Fabric, mtu int, hosts ...string) {
 	}
 }
 
+// Narrow gives links of the hosts at most an MTU. The hosts are the fabric's own
+// copies.
+func Narrow(f predict.Fabric, mtu int, hosts ...string) {
+	for _, name := range hosts {
+		h := f.Hosts[name]
+		for i := range h.Links {
+			h.Links[i].MTU = min(h.Links[i].MTU, mtu)
+		}
+	}
+}
+
 // ampleBuffer binds no stream at any round trip between continents.
 const ampleBuffer = 1 << 30
 

@@ -230,7 +230,7 @@ func (p *Progress) routed(problem pathcheck.Problem) {
 	if len(problem.Remedy) > 0 {
 		say("         remedy, on " + problem.Host + ":")
 	}
-	for _, line := range problem.Remedy {
+	for _, line := range problem.Lines() {
 		say("           " + line)
 	}
 }

@@ -121,7 +121,7 @@ func (t *trial) linkLoads(e *end, from, to agentapi.Sample) []LinkLoad {
 		payload := func(bytes, packets uint64) unit.BitRate {
 			return unit.FromBytes(max(float64(bytes)-header*float64(packets), 0), seconds)
 		}
-		physical, _ := h.Link(b.Link)
+		physical := t.counted(e, h, b.Link)
 		out = append(out, LinkLoad{
 			Host: e.host, Link: b.Link,
 			Out:     payload(netstate.Grown(a.Counters.TxBytes, b.Counters.TxBytes), netstate.Grown(a.Counters.TxPackets, b.Counters.TxPackets)),

@@ -184,7 +184,7 @@ func (t *trial) addLinks(out *record.Trial, e *end) {
 		}
 		a := open.Links[i]
 		seconds, more := (b.At - a.At).Seconds(), b.Sub(a.LinkCounters)
-		physical, _ := h.Link(b.Link)
+		physical := t.counted(e, h, b.Link)
 		v6 := e.lane().Src.Is6()
 		use := record.LinkUse{
 			Host: e.host, Link: b.Link,
@@ -203,6 +203,16 @@ func (t *trial) addLinks(out *record.Trial, e *end) {
 		use.RxPayload = less(use.Rx, unit.FromBytes(float64(use.RxPackets)*header, seconds))
 		out.Links = append(out.Links, use)
 	}
+}
+
+// counted is the link as its ceiling counts at an end: a qdisc of a receiver's own holds
+// what it answers, and not what it receives.
+func (t *trial) counted(e *end, h netstate.Host, name string) netstate.Link {
+	link, _ := h.Link(name)
+	if !e.sending && t.spec.Direction != flow.Both && link.Speed > 0 {
+		link.Qdiscs = nil
+	}
+	return link
 }
 
 func less(a, b unit.BitRate) unit.BitRate { return max(a-b, 0) }

@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"net/netip"
 	"testing"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict"
 	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/unit"
 )
 
 // TestCountersWrap (code 4.5): counters of 32 bits (struct gnet_stats_queue,
@@ -46,5 +48,30 @@ func TestCountersWrap(t *testing.T) {
 	tr.addLanes(&out, sink)
 	if l := out.Lanes[0]; l.TCP.SegmentsIn != 10*each || l.TCP.SegmentsOut != 10*each || l.Retransmits != 10 || out.Wire == 0 {
 		t.Errorf("segments %d in and %d out (really %d), %d retransmitted (really 10), %v on the wire", l.TCP.SegmentsIn, l.TCP.SegmentsOut, uint64(10*each), l.Retransmits, out.Wire)
+	}
+}
+
+// TestReceiverShapesAnswers: a shaper of the receiver's own holds what it sends, and its
+// link may take in what its speed allows.
+func TestReceiverShapesAnswers(t *testing.T) {
+	shaped := netstate.Link{Name: "eth0", Up: true, Carrier: true, Speed: 60 * unit.Mbps, MTU: 1500, Framing: netstate.FramingL2,
+		Addresses: []netip.Prefix{netip.MustParsePrefix("10.0.0.1/24")}, Qdiscs: []netstate.Qdisc{{Kind: "tbf", Parent: "root", Rate: 150e3}}}
+	there := flow.Lane{Src: netip.MustParseAddr("10.0.0.1"), Dst: netip.MustParseAddr("10.0.0.2")}
+	ceiling := func(sending bool, direction flow.Direction) unit.BitRate {
+		tr := &trial{cfg: Config{Network: Network{Fabric: predict.Fabric{Hosts: map[string]netstate.Host{"a": {Name: "a", Links: []netstate.Link{shaped}}}}}}, spec: Spec{Protocol: "tcp", Direction: direction}}
+		lane := there
+		if !sending {
+			lane = there.Reverse()
+		}
+		e := &end{host: "a", sending: sending, way: way{lanes: []flow.Lane{lane}, streams: 1}, samples: []agentapi.Sample{{Bytes: []uint64{0}, Links: []agentapi.LinkCount{{Link: "eth0"}}}, {At: 1e9, Bytes: []uint64{1}, Links: []agentapi.LinkCount{{Link: "eth0", At: 1e9}}}}}
+		var out record.Trial
+		tr.addLinks(&out, e)
+		return out.Links[0].Ceiling
+	}
+	if c := ceiling(true, flow.Forward); c > 150e3 || c < 100e3 {
+		t.Errorf("what it sends: %v", c)
+	}
+	if c := ceiling(false, flow.Forward); c < 50*unit.Mbps {
+		t.Errorf("what it receives: %v", c)
 	}
 }

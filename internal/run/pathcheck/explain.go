@@ -2,7 +2,6 @@ package pathcheck
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/record"
@@ -32,7 +31,7 @@ func Explain(f record.Finding, t record.Trial, problems []Problem) record.Findin
 		return f
 	}
 	var evidence []record.Evidence
-	var remedies []string
+	var steps record.Way
 	for _, p := range problems {
 		if !p.Misleads() || !sends(t, p.Host) {
 			continue
@@ -40,7 +39,7 @@ func Explain(f record.Finding, t record.Trial, problems []Problem) record.Findin
 		evidence = append(evidence, record.Evidence{
 			What: p.Host + " sends from " + some(p.Own) + " by", Value: p.Out + " and not " + p.Link, Source: "the kernel's own answer (RTM_GETROUTE)",
 		})
-		remedies = append(remedies, fmt.Sprintf("on %s: %s", p.Host, strings.Join(p.Remedy, " && ")))
+		steps = append(steps, p.Remedy...)
 		if len(evidence) == 1 {
 			f.Summary = fmt.Sprintf("Traffic leaves by the wrong link. %s: %s.", p.Host, p.Summary)
 		}
@@ -49,7 +48,7 @@ func Explain(f record.Finding, t record.Trial, problems []Problem) record.Findin
 		return f
 	}
 	f.Cause, f.Confidence, f.Expected = record.AsymmetricRoute, max(f.Confidence, 0.9), t.Ceiling
-	f.Remedy = strings.Join(remedies, "; ")
+	f.Do(record.Do(steps...))
 	f.Evidence = append(evidence, f.Evidence...)
 	return f
 }

@@ -6,12 +6,14 @@
 package pathcheck
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
 	"slices"
 	"strings"
 
 	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/record"
 )
 
 // End is one host's end of a lane and where its kernel sends from it.
@@ -44,9 +46,9 @@ type Problem struct {
 	Link, Out string
 	// Own are the host's addresses that it concerns.
 	Own []netip.Addr
-	// Summary is one sentence; Remedy the lines to type on the host.
+	// Summary is one sentence; Remedy what mends it on the host.
 	Summary string
-	Remedy  []string
+	Remedy  record.Way
 }
 
 // Stops reports a problem with which nothing gets through.
@@ -60,7 +62,16 @@ func (p Problem) String() string {
 	if len(p.Remedy) == 0 {
 		return p.Host + ": " + p.Summary
 	}
-	return fmt.Sprintf("%s: %s; remedy on %s: %s", p.Host, p.Summary, p.Host, strings.Join(p.Remedy, " && "))
+	return fmt.Sprintf("%s: %s; remedy on %s: %s", p.Host, p.Summary, p.Host, strings.Join(p.Lines(), " && "))
+}
+
+// Lines are the remedy's commands as they are typed on the host.
+func (p Problem) Lines() []string {
+	var out []string
+	for _, a := range p.Remedy {
+		out = append(out, cmp.Or(a.Line(), "# and "+a.Ask))
+	}
+	return out
 }
 
 // Check returns what is wrong with the ends, the gravest first, each thing

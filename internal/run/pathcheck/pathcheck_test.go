@@ -122,7 +122,7 @@ func TestManyAddresses(t *testing.T) {
 }
 
 func TestExplain(t *testing.T) {
-	wrong := []Problem{{Kind: OneSubnet, Host: "alpha", Link: "eth1", Out: "eth0", Own: []netip.Addr{netip.MustParseAddr("10.0.0.2")}, Summary: "leaves by eth0", Remedy: []string{"ip rule add"}}}
+	wrong := []Problem{{Kind: OneSubnet, Host: "alpha", Link: "eth1", Out: "eth0", Own: []netip.Addr{netip.MustParseAddr("10.0.0.2")}, Summary: "leaves by eth0", Remedy: record.Way{record.Run("alpha", "ip", "rule", "add")}}}
 	for _, c := range []struct {
 		name      string
 		cause     record.Cause
@@ -140,7 +140,7 @@ func TestExplain(t *testing.T) {
 	} {
 		trial := record.Trial{From: "alpha", To: "beta", Direction: c.direction, Goodput: c.goodput, Ceiling: 100}
 		got := Explain(record.Finding{Cause: c.cause, Remedy: "old"}, trial, c.problems)
-		if got.Cause != c.want || (c.want == record.AsymmetricRoute) != (len(got.Evidence) == 1 && strings.Contains(got.Remedy, "on alpha: ip rule add")) {
+		if got.Cause != c.want || (c.want == record.AsymmetricRoute) != (len(got.Evidence) == 1 && strings.Contains(got.Remedy, "on alpha: `ip rule add`")) {
 			t.Errorf("%s: %+v, want %s", c.name, got, c.want)
 		}
 	}

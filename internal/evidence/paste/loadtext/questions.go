@@ -27,7 +27,7 @@ const (
 
 // askMarks are words of which each sentence that counts has one.
 var askMarks = []string{"bond", "lacp", "802.3ad", "aggregat", "lag", "channel", "nic team", "teamd", "balance-", "jumbo", "mtu", "bytes", "ksoftirqd", "_allowance_exceeded", "iperf",
-	"only", "just", "still", "never", "max", "capped", "stuck", "limited", "tops out", "should", "hang", "hung", "time", "no re", "no an", "not ", "can't", "cannot", "stall", "unrespons", "hole", "drop", "work", "silently", "100%"}
+	"only", "just", "still", "never", "max", "capped", "stuck", "limited", "tops out", "should", "hang", "hung", "time", "no re", "no an", "not ", "can't", "cannot", "stall", "unrespons", "hole", "drop", "work", "silently", "100%", "down", "come up", "carrier", "support"}
 
 func mayAsk(low string) bool {
 	return slices.ContainsFunc(askMarks, func(mark string) bool { return strings.Contains(low, mark) })
@@ -47,6 +47,7 @@ var oneLinks = []piece.Pattern{
 	piece.Compile(`(?i)\b(?:only|just|still|never|maxe?[sd]? out|maxing out|capped|stuck|limited|tops? out)\b[^.;!?]{0,60}?\b(?:9\d\d ?M(?:b|egab)|1[01]\d ?MB|1[01]\d megabytes)`),
 	piece.Compile(`(?i)\b(?:most|all)\b(?: of)?(?: \w+){0,2} (?:traffic|packets|data)\b[^.;]{0,60}\b(?:one|a single|1)(?: \w+){0,2} (?:links?|nics?|ports?|slaves?|interfaces?|members?)\b|\bonly (?:a )?specific (?:nic|link|port|slave|interface)s?\b`),
 	piece.Compile(`(?i)\b(?:can(?:no|')t|won't|unable to|does(?: not|n't)|never|not able to|no way to)\b[^.;!?]{0,40}\b(?:above|beyond|past|over|more than|exceeds?|faster than)\b[^.;!?]{0,30}?\b(?:1|10|25|40|100|9\.[0-9]+|0\.9\d*) ?(?:G|gig)(?:i?b|abit|bit)?(?:its?|ps|/s|it/s)?\b`),
+	piece.Compile(`(?i)\b(?:one|a single) (?:of (?:the|its|both|two|these) )?(?:\w+ ){0,2}(?:links?|nics?|ports?|slaves?|interfaces?|members?|uplinks?)\b[^.;!?]{0,30}\b(?:all|most of|nearly all|almost all)\b[^.;!?]{0,20}\b(?:traffic|load|packets|flows|data)\b`),
 	piece.Compile(`(?i)\bshould(?:n'?t| not)?\b[^.;!]{0,60}\b(?:2|4|20|50|80|200|2000|4000|20000) ?(?:M|G)b`),
 }
 
@@ -130,7 +131,7 @@ func readQuestions(s *sink, lines []piece.Line) (read int) {
 	if version := oneThreadTest(l.Text); version != "" {
 		s.topic("iperf", version, l)
 	}
-	if bundleWords.MatchString(l.Text) {
+	if bundleWords.MatchString(l.Text) || groupWords.MatchString(l.Text) {
 		s.topic("bundle", "", l)
 	}
 	if largeWords.MatchString(l.Text) {
@@ -145,6 +146,10 @@ func readQuestions(s *sink, lines []piece.Line) (read int) {
 		}
 	}
 	if _, ok := s.about("bundle", l); ok {
+		if key, words := bundleState(l.Text); key != "" {
+			said(key, words)
+			return read
+		}
 		for _, shape := range oneLinks {
 			if m := shape.FindString(l.Text); m != "" {
 				said("one_link", m)

@@ -86,7 +86,7 @@ var dellPort = piece.Compile(`^ethernet\d{1,2}/\d+/\d+(?::\d+)?$`)
 
 var dellNumber = piece.Compile(`^\d{1,2}/\d+/\d+(?::\d+)?$`)
 
-var channelName = piece.Compile(`^(?i:po|port-channel|portchannel|ae|lag|trk|bagg|ragg|bridge-aggregation|route-aggregation|eth-trunk|be|bundle-ether|bond|ch|agg)-?\s?\d+$`)
+var channelName = piece.Compile(`^(?i:po|port-channel|portchannel|ae|lag|trk|bagg|ragg|bridge-aggregation|route-aggregation|eth-trunk|be|bundle-ether|bond|ch|agg)-?\s?\d+$|^Po\d+[A-Z]$`)
 
 // portSubject is the subject of a port or of a channel, told by the name.
 func (s *sink) portSubject(name string) string {

@@ -18,7 +18,7 @@ var ChannelSummary = piece.Reader{
 	Read: reading(readChannelSummary),
 }
 
-var channelRow = piece.Compile(`^\s*(?:\d+\s+)?((?i:Po|port-channel|PortChannel)\s?\d+)\s*\(([A-Za-z]+)\)\s+\S|^\s*(?:\d+\s+)?((?:PortChannel)\d+)\s+((?:LACP|NONE)\([AI]\)\(\w+\))`)
+var channelRow = piece.Compile(`^\s*(?:\d+\s+)?((?i:Po|port-channel|PortChannel)\s?\d+[A-Z]?)\s*\(([A-Za-z]+)\)\s+\S|^\s*(?:\d+\s+)?((?:PortChannel)\d+)\s+((?:LACP|NONE)\([AI]\)\(\w+\))`)
 
 var channelHead = piece.Compile(`^\s*(?:Flags:?$|Flags:\s+D - [Dd]own|Group\s+Port-(?:channel|Channel)?\s+.*Protocol|Port-Channel\s+Protocol\s+Ports|Flags: A - active, I - inactive|[A-Za-z+] - (?:bundled in Po|In Use|Individual|In-Sync|LACP Active|Fallback enabled)|Number of channel(?:s|-groups) in use:|No\.\s+Team Dev\s+Protocol)`)
 

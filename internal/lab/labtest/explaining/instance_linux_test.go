@@ -16,6 +16,7 @@ import (
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/agent/fleet"
+	"github.com/linerate/linerate/internal/lab/labtest/tried"
 	"github.com/linerate/linerate/internal/run/campaign"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
@@ -58,6 +59,7 @@ type kept struct {
 	Rates  map[string]unit.BitRate  `json:"rates_bps"` // healthy, faulted, without NAME
 	Gains  map[record.Cause]float64 `json:"gains"`
 	Record record.Record            `json:"record"`
+	Tried  tried.Result             `json:"tried,omitzero"`
 }
 
 func (k kept) finding() *record.Finding {
@@ -170,6 +172,7 @@ func (i *instance) measure() (well, fault *kept) {
 	}
 	k := kept{Rates: map[string]unit.BitRate{"healthy": h.Goodput, "faulted": rate}, Gains: map[record.Cause]float64{}, Record: spoilt}
 	i.gains(&k, window)
+	i.remedied(&k, window)
 	return well, i.keep("fault", spoilt, k.Truth, k)
 }
 
@@ -279,7 +282,7 @@ func rowOf(k kept, cause record.Cause) row {
 	if f == nil {
 		return r
 	}
-	r.named, r.sure = f.Cause, int(math.Round(100*f.Confidence))
+	r.named, r.sure, r.tried = f.Cause, int(math.Round(100*f.Confidence)), k.Tried
 	if mended := cmp.Or(k.Rates["without "+string(f.Cause)], k.Rates["healthy"]); f.Expected > 0 && cause != record.LineRate {
 		r.expected, r.mended = mega(f.Expected), mega(mended)
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
+	"strconv"
 	"strings"
 	"time"
 
@@ -126,6 +128,16 @@ const (
 	usualWmem = 4 * unit.MiB
 )
 
+// scale is the part of the usual rates that links have, PROVE_SCALE in percent: less than
+// 100 is for a machine that is busy with other things.
+func (d dice) scale() unit.BitRate {
+	percent, err := strconv.Atoi(os.Getenv("PROVE_SCALE"))
+	if err != nil || percent <= 0 || percent > 100 {
+		return 1
+	}
+	return unit.BitRate(percent) / 100
+}
+
 // network is a healthy one.
 func (d dice) network() network {
 	for {
@@ -138,7 +150,7 @@ func (d dice) network() network {
 			policy: netstate.Layer34, switchHash: netstate.Layer34,
 		}
 		count := one(d, 1, 2, 2, 3, 4)
-		rate := one[unit.BitRate](d, 30, 40, 50, 60, 80, 100) * unit.Mbps
+		rate := one[unit.BitRate](d, 30, 40, 50, 60, 80, 100) * unit.Mbps * d.scale()
 		for range count {
 			n.rates = append(n.rates, rate)
 		}

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/linerate/linerate/internal/lab/labtest/floor"
+	"github.com/linerate/linerate/internal/lab/labtest/tried"
 	"github.com/linerate/linerate/record"
 )
 
@@ -43,6 +44,8 @@ type row struct {
 	// expected is the rate that is promised without what is named, mended what was
 	// measured without it; 0 where nothing is promised.
 	expected, mended float64
+	// tried is what came of the remedy, done as it is printed.
+	tried tried.Result
 }
 
 func (r row) right() bool { return slices.Contains(r.truth, r.named) }
@@ -64,7 +67,7 @@ func (r row) String() string {
 	if r.expected > 0 {
 		line += fmt.Sprintf("; promised %.1f, got %.1f", r.expected, r.mended)
 	}
-	return line
+	return line + r.tried.String()
 }
 
 func words(all []record.Cause) string {
@@ -92,6 +95,7 @@ func readProof(text string) (rows []row) {
 		// Digits by the pattern, or nothing.
 		_, _ = fmt.Sscan(m[1]+" "+m[2]+" "+m[8]+" "+m[9], &r.seed, &r.number, &r.rate, &r.healthy)
 		_, _ = fmt.Sscan(m[10]+" "+m[11]+" "+m[12], &r.sure, &r.expected, &r.mended)
+		r.tried = tried.Read(lines.Text())
 		rows = append(rows, r)
 	}
 	return rows
@@ -131,6 +135,9 @@ func verdict(rows []row) (said string, lacking []string) {
 	}
 	if kept, of := promises(rows); of > 0 && percent(kept, of) < 100*leastKept {
 		lacking = append(lacking, fmt.Sprintf("%d of %d promised rates came within %.0f %%", kept, of, 100*nearExpected))
+	}
+	if all := remedies(rows).Sum(); all.Tried > 0 && percent(all.Kept, all.Tried) < 100*leastKept {
+		lacking = append(lacking, fmt.Sprintf("%d of %d remedies brought what was promised within %.0f %%", all.Kept, all.Tried, 100*tried.Near))
 	}
 	if percent(right, faults) < 100*leastRight || healthy < leastHealthy || percent(calm, healthy) < 100*leastCalm {
 		lacking = append(lacking, said)
@@ -181,6 +188,15 @@ func promises(rows []row) (kept, of int) {
 	return kept, of
 }
 
+// remedies counts what came of those that were carried out as they are printed.
+func remedies(rows []row) tried.Tally {
+	all := tried.Tally{}
+	for _, r := range rows {
+		all.Add(string(r.named), r.tried)
+	}
+	return all
+}
+
 func percent(part, all int) float64 {
 	if all == 0 {
 		return 0
@@ -219,7 +235,11 @@ func matrix(rows []row) (lines []string) {
 	if kept, of := promises(rows); of > 0 {
 		lines = append(lines, fmt.Sprintf("promised rates that came within %.0f %%: %d of %d", 100*nearExpected, kept, of))
 	}
+	lines = append(lines, remedies(rows).Lines()...)
 	for _, r := range rows {
+		if (r.tried.Failed != "" || r.tried.Got > 0) && !r.tried.Kept() {
+			lines = append(lines, "remedied otherwise: "+r.String())
+		}
 		if !r.right() {
 			lines = append(lines, "missed: "+r.String())
 		} else if kept, of := promises([]row{r}); kept < of {
@@ -306,6 +326,24 @@ func TestVerdict(t *testing.T) {
 		"promises broken": {full(func(i int, r *row) {
 			if i < all/9 {
 				r.mended = 80
+			}
+		}), false},
+		"remedies kept": {full(func(i int, r *row) {
+			if r.tried = (tried.Result{Promised: 100, Got: 95.5}); i%11 == 0 {
+				r.tried.Got = 80
+			}
+			if i%7 == 0 {
+				r.tried = tried.Result{Left: "for a person"}
+			}
+		}), true},
+		"remedies that bring less": {full(func(i int, r *row) {
+			if r.tried = (tried.Result{Promised: 100, Got: 95.5}); i%9 == 0 {
+				r.tried.Got = 80
+			}
+		}), false},
+		"remedies that fail": {full(func(i int, r *row) {
+			if r.tried = (tried.Result{Promised: 100, Got: 95.5}); i%9 == 0 {
+				r.tried = tried.Result{Failed: "on near: tc: exit status 2: no such queue"}
 			}
 		}), false},
 		"unsure, and wrong": {full(func(i int, r *row) {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/internal/lab/labtest/floor"
+	"github.com/linerate/linerate/internal/lab/labtest/tried"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -45,6 +46,7 @@ type finding struct {
 	Summary    string            `json:"summary"`
 	Evidence   []record.Evidence `json:"evidence"`
 	Remedy     string            `json:"remedy"`
+	Ways       record.Remedy     `json:"remedy_ways"`
 	Expected   unit.BitRate      `json:"expected_bps"`
 	Decide     record.Decision   `json:"decide"`
 }
@@ -88,14 +90,19 @@ func try(t *testing.T, n int, seed uint64, k kind) (verdict string) {
 			s.do(k.done(s))
 		}
 		file, rec := s.file(), filepath.Join(t.TempDir(), "record.json")
-		said, wrong, _ := linerate("measure", file, "-o", rec, "--streams", fmt.Sprint(s.flows), "--directions", "forward", "--duration", window)
+		asked := map[string]string{"--streams": fmt.Sprint(s.flows), "--directions": "forward", "--duration": window}
+		said, wrong, _ := linerate(measuring(file, rec, asked)...)
 		f := s.explained(rec)
 		verdict = judge(k, f, s.payload(), said+wrong)
 		probed := ""
 		if f.Decide.Probe != "" && verdict != "void" {
 			probed = s.probed(k, rec)
 		}
-		t.Logf("row: %s: %s; named %s %.0f%% %s; %s%.1f of %.1f Mbit/s, %v each, %v, %d streams", k.words(), words(k.truth), f.Cause, 100*f.Confidence, verdict, probed, float64(f.Rate)/1e6, float64(f.Ceiling)/1e6, s.rate, s.delay, s.flows)
+		did := tried.Result{}
+		if verdict == "right" && len(k.truth) > 0 && slices.Contains(k.truth, f.Cause) {
+			did = s.remedied(f, file, asked)
+		}
+		t.Logf("row: %s: %s; named %s %.0f%% %s; %s%.1f of %.1f Mbit/s, %v each, %v, %d streams%v", k.words(), words(k.truth), f.Cause, 100*f.Confidence, verdict, probed, float64(f.Rate)/1e6, float64(f.Ceiling)/1e6, s.rate, s.delay, s.flows, did)
 		if verdict == "WRONG" || verdict == "unknown" || verdict == "broken" {
 			t.Logf("said: %s", strings.TrimSpace(f.text()))
 			if f.Cause == "" {
@@ -234,7 +241,7 @@ func TestField(t *testing.T) {
 		}
 	case run > 0:
 		first := int(2*(run-1)+half) * perRun
-		all = slices.Concat(faults(), odd(), faults(), odd(), odd())
+		all = slices.Concat(faults(), odd(), odd())
 		for n := first; n < min(first+perRun, len(all)); n++ {
 			counts[try(t, n, seed*1000+uint64(n), all[n])]++
 		}

@@ -12,7 +12,7 @@ import (
 
 // faults are all kinds of them.
 func faults() []kind {
-	return slices.Concat(otherTraffic(), limits(), marksAndQueues(), memory(), lost(), tunnels(), ways(), bonds())
+	return slices.Concat(otherTraffic(), limits(), marksAndQueues(), memory(), lost(), tunnels(), ways(), bonds(), further())
 }
 
 func singly(s *stand) { s.singly = true }
@@ -274,13 +274,13 @@ func ways() []kind {
 		{name: "both subnets leave by one link", shape: "two", truth: causes(record.AsymmetricRoute, record.SingleLink), done: func(s *stand) string {
 			return "a: ip route replace 10.9.2.0/24 dev eth0 src 10.9.2.1\na: sysctl -qw net.ipv4.conf.all.arp_ignore=0\nb: sysctl -qw net.ipv4.conf.all.rp_filter=0\nb: sysctl -qw net.ipv4.conf.eth0.rp_filter=0\nb: sysctl -qw net.ipv4.conf.eth1.rp_filter=0\nm: ip link add x0 type veth peer name x1\nm: ip link set x0 master sw0 up\nm: ip link set x1 master sw1 up\n"
 		}},
-		{name: "a router with a small MTU that says nothing", shape: "routed", truth: causes(record.MTU), unmeasured: "(?i)mtu|bytes|pass", done: func(s *stand) string {
+		{name: "a router with a small MTU that says nothing", shape: "routed", suit: singly, truth: causes(record.MTU), unmeasured: "(?i)mtu|bytes|pass", done: func(s *stand) string {
 			return "m: tc qdisc add dev pa ingress\nm: tc filter add dev pa ingress protocol ip basic match 'cmp(u16 at 2 layer 1 gt 1400)' action drop\na: sysctl -qw net.ipv4.tcp_mtu_probing=0\n"
 		}},
-		{name: "hosts of 9000, a switch of 1500", shape: "cable", truth: causes(record.MTU), unmeasured: "(?i)mtu|bytes|pass", suit: func(s *stand) { s.mtu = 9000 }, done: func(s *stand) string {
+		{name: "hosts of 9000, a switch of 1500", shape: "cable", truth: causes(record.MTU), unmeasured: "(?i)mtu|bytes|pass", suit: func(s *stand) { s.mtu, s.singly = 9000, true }, done: func(s *stand) string {
 			return "m: nft add table bridge t\nm: nft add chain bridge t c '{ type filter hook forward priority 0 ; }'\nm: nft add rule bridge t c ip length '>' 1500 drop\n"
 		}},
-		{name: "one of two links takes 1400 bytes", shape: "two", truth: causes(record.MTU), unmeasured: "(?i)mtu|bytes|pass", done: func(s *stand) string {
+		{name: "one of two links takes 1400 bytes", shape: "two", suit: singly, truth: causes(record.MTU), unmeasured: "(?i)mtu|bytes|pass", done: func(s *stand) string {
 			return "m: nft add table bridge t\nm: nft add chain bridge t c '{ type filter hook forward priority 0 ; }'\nm: nft add rule bridge t c iifname qa ip length '>' 1400 drop\na: sysctl -qw net.ipv4.tcp_mtu_probing=0\n"
 		}},
 	}

@@ -2,6 +2,7 @@ package field
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -9,7 +10,9 @@ import (
 )
 
 // odd are networks of unusual shapes that are well.
-func odd() []kind {
+func odd() []kind { return slices.Concat(usualOdd(), furtherOdd(), rarerOdd()) }
+
+func usualOdd() []kind {
 	line := func(name, script string) kind {
 		return kind{name: name, shape: "cable", done: func(*stand) string { return script }}
 	}

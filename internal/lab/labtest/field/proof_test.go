@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/linerate/linerate/internal/lab/labtest/floor"
+	"github.com/linerate/linerate/internal/lab/labtest/tried"
 )
 
 // What the proof must show.
@@ -20,6 +21,7 @@ const (
 	leastOdd    = 100
 	leastKinds  = 60 // of faults
 	leastProbes = 60
+	leastKept   = 0.90 // of the remedies that were tried
 )
 
 // row is one line of a proof.
@@ -27,6 +29,7 @@ type row struct {
 	kind, truth, named, verdict string
 	confidence                  int    // percent
 	probed                      string // the verdict after a probe; "" where there was none
+	tried                       tried.Result
 }
 
 func (r row) well() bool { return r.truth == "well" }
@@ -39,7 +42,7 @@ func readRows(text string) (rows []row) {
 	for lines.Scan() {
 		if m := rowLine.FindStringSubmatch(lines.Text()); m != nil {
 			sure, _ := strconv.Atoi(m[4]) // digits by the pattern
-			rows = append(rows, row{m[1], m[2], m[3], m[5], sure, m[6]})
+			rows = append(rows, row{m[1], m[2], m[3], m[5], sure, m[6], tried.Read(lines.Text())})
 		}
 	}
 	return rows
@@ -86,6 +89,11 @@ func verdict(rows []row) (said []string, lacking []string) {
 		fmt.Sprintf("at 90 %% or more: %d of %d right", sureRight, sure),
 		fmt.Sprintf("%d probes: %d made a right answer wrong, %d a wrong or unknown one right", probes, spoilt, settled),
 	}
+	remedies := tried.Tally{}
+	for _, r := range rows {
+		remedies.Add(r.named, r.tried)
+	}
+	said = append(said, remedies.Lines()...)
 	lack := func(is bool, format string, values ...any) {
 		if is {
 			lacking = append(lacking, fmt.Sprintf(format, values...))
@@ -96,6 +104,8 @@ func verdict(rows []row) (said []string, lacking []string) {
 	lack(float64(faults["WRONG"]) > mostWrong*float64(faults["all"]), "too many wrong: %s", said[0])
 	lack(float64(odd["WRONG"]) > mostAlarms*float64(odd["all"]), "false alarms: %s", said[1])
 	lack(float64(sureRight) < 0.9*float64(sure), "too sure: %s", said[2])
+	done := remedies.Sum()
+	lack(float64(done.Kept) < leastKept*float64(done.Tried), "%d of %d remedies brought what was promised within %.0f %%", done.Kept, done.Tried, 100*tried.Near)
 	lack(spoilt > 0 || probes < leastProbes, "probes: %s", said[3])
 	return said, lacking
 }
@@ -125,12 +135,12 @@ func TestProof(t *testing.T) {
 func TestVerdict(t *testing.T) {
 	full := func(change func(i int, r *row)) (text string) {
 		for i := range 2*leastFaults + leastOdd {
-			r := row{fmt.Sprintf("cable, kind %d", i%leastKinds), "shaper or congestion", "shaper", "right", 92, "right"}
+			r := row{fmt.Sprintf("cable, kind %d", i%leastKinds), "shaper or congestion", "shaper", "right", 92, "right", tried.Result{Promised: 100, Got: 95}}
 			if i >= 2*leastFaults {
 				r.truth, r.named = "well", "line-rate"
 			}
 			if change(i, &r); r.kind != "" {
-				text += fmt.Sprintf("  row: %s: %s; named %s %d%% %s; %s1.0 of 2.0 Mbit/s, 2 ms\n", r.kind, r.truth, r.named, r.confidence, r.verdict, probedWords(r.probed))
+				text += fmt.Sprintf("  row: %s: %s; named %s %d%% %s; %s1.0 of 2.0 Mbit/s, 2 ms%v\n", r.kind, r.truth, r.named, r.confidence, r.verdict, probedWords(r.probed), r.tried)
 			}
 		}
 		return text
@@ -162,6 +172,17 @@ func TestVerdict(t *testing.T) {
 		"few probes": {full(func(i int, r *row) {
 			if i >= leastProbes-1 {
 				r.probed = ""
+			}
+		}), false},
+		"remedies that were not tried": {full(func(i int, r *row) { r.tried = tried.Result{Left: "for a person"} }), true},
+		"remedies that bring less": {full(func(i int, r *row) {
+			if i%9 == 0 {
+				r.tried.Got = 89
+			}
+		}), false},
+		"commands that fail": {full(func(i int, r *row) {
+			if i%9 == 0 {
+				r.tried = tried.Result{Failed: "exit status 2"}
 			}
 		}), false},
 		"half of them took nothing": {full(as("void", 0, leastFaults+1, 90)), false},

@@ -62,7 +62,7 @@ func TestRoutes(t *testing.T) {
 		t.Errorf("with a strict filter: %q", got)
 	}
 	for _, p := range asItComes {
-		s.must(p.Host, p.Remedy...)
+		s.must(p.Host, p.Lines()...)
 	}
 	if got := s.problems("a", "b"); len(got) > 0 {
 		t.Errorf("after the remedies: %v", got)
@@ -98,7 +98,7 @@ func TestNoRoute(t *testing.T) {
 	if fails := c.Record().Failures; len(fails) != 1 || fails[0].Reason != string(agentapi.CodeBlocked) || time.Since(began) > 2*time.Second {
 		t.Errorf("failures %+v after %v", fails, time.Since(began))
 	}
-	s.must("b", found[0].Remedy...)
+	s.must("b", found[0].Lines()...)
 	if got := s.problems("a", "b"); len(got) > 0 {
 		t.Errorf("after the remedy: %v", got)
 	}

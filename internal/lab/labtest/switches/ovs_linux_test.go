@@ -252,7 +252,7 @@ func TestOVSTrunk(t *testing.T) {
 		t.Errorf("balance-slb put %v on the members", before)
 	}
 	if finding.Cause != record.SingleLink || finding.Confidence < 0.9 || !strings.Contains(finding.Summary, "bond0 of switch left") || !strings.Contains(finding.Summary, "src-mac") ||
-		!strings.Contains(finding.Remedy, "on switch left") || !strings.Contains(finding.Evidence[0].Source, "SNMP") {
+		!strings.Contains(fmt.Sprint(finding.Remedy), "on switch left") || !strings.Contains(finding.Evidence[0].Source, "SNMP") {
 		t.Errorf("explained as %+v", finding)
 	}
 	for _, s := range []*vswitch{left, right} {

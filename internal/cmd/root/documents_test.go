@@ -1,11 +1,10 @@
-package schema_test
+package root
 
 import (
 	"encoding/json"
 	"regexp"
 	"testing"
 
-	"github.com/linerate/linerate/internal/cmd/root"
 	"github.com/linerate/linerate/internal/cmd/schema"
 )
 
@@ -13,7 +12,7 @@ import (
 // and a schema that names its keys.
 func TestEveryDocument(t *testing.T) {
 	named := map[string]bool{}
-	for _, d := range root.Documents() {
+	for _, d := range Documents() {
 		name, about, typ := d.Described()
 		if named[name] || !regexp.MustCompile(`^[a-z]+(-[a-z]+)*$`).MatchString(name) || about == "" {
 			t.Errorf("document %q of %v: its name is taken or odd, or nothing says what prints it (%q)", name, typ, about)

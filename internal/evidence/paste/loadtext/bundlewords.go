@@ -1,0 +1,37 @@
+package loadtext
+
+import "github.com/linerate/linerate/internal/evidence/paste/piece"
+
+// groupWords are names of bundles and their settings beside bundleWords.
+var groupWords = piece.Compile(`(?i)\b(?:team\d+|nic ?teaming|switch ?team|aggr\d+|802\.1ax|trunk group|(?:lacp|link) group|ip[- ]hash)\b`)
+
+// bundleStates are how sentences say what is wrong with a bundle that is not just slow,
+// by the fact of "said" that each comes to, the plainest first.
+var bundleStates = []struct {
+	key   string
+	shape piece.Pattern
+}{
+	// The other end has no LACP, or no bundle.
+	{"no_lacp", piece.Compile(`(?i)\b(?:does(?:n'?t| not)|do(?:n'?t| not)) (?:seem to |even |appear to )?(?:have|support|speak|do)\b[^.;!?]{0,30}\b(?:802\.3ad|lacp|link[- ]aggregation|ether ?channel)\b`)},
+	{"no_lacp", piece.Compile(`(?i)\bno (?:ether ?channel|lacp|port[- ]?channel|lag|link[- ]aggregation)\b[^.;!?]{0,30}\b(?:is |was |are )?(?:configured|enabled|set up)\b[^.;!?]{0,20}\bswitch`)},
+	{"no_lacp", piece.Compile(`(?i)\b(?:dumb|unmanaged)\W{1,3}(?:\w+ ){0,2}switch\b`)},
+	// It does not come up.
+	{"not_up", piece.Compile(`(?i)\b(?:port-?channel|lagg?|bond|team|aggr|ae|po|ether-?channel|trk|bundle)[- ]?\w{0,9}\b[^.;!?]{0,40}\b(?:does(?:n'?t| not)|do(?:n'?t| not)|won'?t|will not|never|(?:can|could) ?not|can'?t) (?:come|get|go|comes?|goes) up\b`)},
+	{"not_up", piece.Compile(`(?i)\b(?:port-?channels?|lagg?|bond|team|aggr|ether-?channel|bundle)(?: ?interface| ?\d+)?\b (?:is|are|was|stays?|remains?|goes|went|shows?(?: as)?|keeps? going) (?:always |in |still )?down\b`)},
+	{"not_up", piece.Compile(`(?i)\bno-carrier\b[^.;!?]{0,40}\b(?:bond|team|lagg|aggr|port-?channel)`)},
+	{"not_up", piece.Compile(`(?i)\b(?:bond|team|lagg|aggr|port-?channel)\w*\b[^.;!?]{0,40}\bno-carrier\b`)},
+	{"not_up", piece.Compile(`(?i)\blacp\b[^.;!?]{0,30}\b(?:does(?:n'?t| not)|won'?t|never|kept|keeps|is|not) (?:come up|negotiat\w+|form\w*|establish\w*|work|fail\w+)\b`)},
+	{"not_up", piece.Compile(`(?i)\b(?:bond|team|lagg|aggr|port-?channel|po)\d+ (?:is|was) not(?: (?:up|ready|active|running|working|coming up|getting up|forming)\b|\.?$)`)},
+	// Some of its links carry, others do not.
+	{"few_links", piece.Compile(`(?i)\bonly (?:two|2|three|3)\b(?: \w+){0,3} (?:links?|nics?|ports?|slaves?|interfaces?|members?|uplinks?|vmnics?)\b`)},
+}
+
+// bundleState is what a sentence says of a bundle, and its words; "" nothing.
+func bundleState(line string) (key, words string) {
+	for _, b := range bundleStates {
+		if m := b.shape.FindString(line); m != "" {
+			return b.key, m
+		}
+	}
+	return "", ""
+}
