@@ -24,7 +24,7 @@ func alike(findings []record.Finding) (groups [][]record.Finding) {
 	}
 	at := make(map[key]int)
 	for _, f := range findings {
-		k := key{f.Phase, f.From, f.To, words(inOrder(f.Summary+"\n"+f.Remedy, f.From, f.To)), string(f.Cause)}
+		k := key{f.Phase, f.From, f.To, words(inOrder(f.Summary, f.From, f.To)) + "\n" + remedyOf(f), string(f.Cause)}
 		if n, ok := at[k]; ok {
 			groups[n] = append(groups[n], f)
 			continue
@@ -33,6 +33,30 @@ func alike(findings []record.Finding) (groups [][]record.Finding) {
 		groups = append(groups, []record.Finding{f})
 	}
 	return groups
+}
+
+// remedyOf is what a finding has done, whichever of the two hosts does it: what one
+// direction asks of its sender and both ask of each is one remedy.
+func remedyOf(f record.Finding) string {
+	var steps []string
+	for _, step := range stepsOf(f) {
+		steps = append(steps, words(inOrder(step, f.From, f.To)))
+	}
+	slices.Sort(steps)
+	return strings.Join(slices.Compact(steps), "\n")
+}
+
+// stepsOf are the steps of a finding's remedy in words, or all of it where it has none.
+func stepsOf(f record.Finding) (steps []string) {
+	for _, way := range f.Ways {
+		for _, step := range way {
+			steps = append(steps, record.Do(step).Text())
+		}
+	}
+	if steps == nil {
+		return []string{f.Remedy}
+	}
+	return steps
 }
 
 // words are a text without its figures, and with one word for one and for several.
@@ -62,18 +86,20 @@ func renamed(text, from, to string, by func(name string) string) string {
 	return names.ReplaceAllStringFunc(text, by)
 }
 
-// otherRemedies are the findings of a block whose remedy is about other things than
-// those before, one for each.
+// otherRemedies are the findings of a block whose remedy has steps that none before
+// has, one for each.
 func otherRemedies(block []record.Finding) (out []record.Finding) {
-	var seen []string
+	seen := map[string]bool{}
 	for i, f := range block {
-		remedy := words(renamed(f.Remedy, f.From, f.To, func(name string) string {
-			return map[string]string{f.From: "<from>", f.To: "<to>"}[name]
-		}))
-		if slices.Contains(seen, remedy) {
-			continue
+		more := false
+		for _, step := range stepsOf(f) {
+			step = words(renamed(step, f.From, f.To, func(name string) string {
+				return map[string]string{f.From: "<from>", f.To: "<to>"}[name]
+			}))
+			more = more || !seen[step]
+			seen[step] = true
 		}
-		if seen = append(seen, remedy); i > 0 && f.Remedy != "" {
+		if more && i > 0 && f.Remedy != "" {
 			out = append(out, f)
 		}
 	}

@@ -126,6 +126,10 @@ func findingOf(state predict.Fabric, r record.Record, t record.Trial) record.Fin
 // said.
 const worthExpecting = 1.005
 
+// worthDoubting is how likely another cause must be to be said where one block
+// stands for several results.
+const worthDoubting = 0.05
+
 // printFindings writes the findings of a record's results; of several, what
 // they come to first. Results that are explained alike are one block, in full that
 // of the first; all writes each.
@@ -211,12 +215,16 @@ func printFinding(con *console.Console, f record.Finding, brief bool, others []r
 		}
 	}
 	switch {
-	case brief && len(f.Also) > 0:
+	case brief:
 		var also []string
 		for _, other := range f.Also {
-			also = append(also, fmt.Sprintf("%s, %.0f %%", other.Cause, 100*other.Confidence))
+			if other.Confidence >= worthDoubting {
+				also = append(also, fmt.Sprintf("%s, %.0f %%", other.Cause, 100*other.Confidence))
+			}
 		}
-		say("  ", "It may also be: "+strings.Join(also, "; ")+".")
+		if len(also) > 0 {
+			say("  ", "It may also be: "+strings.Join(also, "; ")+".")
+		}
 	case len(f.Also) > 0:
 		say("  ", "It may also be:")
 		for _, other := range f.Also {

@@ -239,8 +239,6 @@ func (s *foresight) calibration(from, to string, d flow.Direction) calibrate.Cal
 	return other
 }
 
-func (s *foresight) calibrations() []learned { return s.learned }
-
 // printLearned says what each row taught, and how far off it leaves the others.
 func printLearned(con *console.Console, s *foresight) {
 	for _, l := range s.learned {
