@@ -81,6 +81,7 @@ func TestKernelDiscover(t *testing.T) {
 	}
 	hosts := []string{"linerate-cli-a", "linerate-cli-b"}
 	for _, h := range hosts {
+		_ = netns.Delete(h) // of a test that was killed
 		if _, err := netns.Create(h); err != nil {
 			t.Fatal(err)
 		}

@@ -63,6 +63,7 @@ func namespace(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: namespace NAME")
 	}
 	ts.Defer(func() { _ = netns.Delete(args[0]) })
+	_ = netns.Delete(args[0]) // of a test that was killed
 	_, err := netns.Create(args[0])
 	ts.Check(err)
 }

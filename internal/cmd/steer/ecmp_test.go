@@ -22,6 +22,7 @@ func TestNextHopsAreLookedUp(t *testing.T) {
 		t.Skip("making a network namespace needs root and ip")
 	}
 	const ns = "linerate-cli-nexthop"
+	_ = netns.Delete(ns) // of a test that was killed
 	if _, err := netns.Create(ns); err != nil {
 		t.Fatal(err)
 	}
