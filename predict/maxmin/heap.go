@@ -2,27 +2,32 @@ package maxmin
 
 import "math"
 
+// waiting is a resource in the heap.
+type waiting struct {
+	full float64 // the level at which it is full, as of when it was last looked at
+	pool int32
+}
+
 // tightest is the resource that will be full first and the level at which it
 // will be; +Inf where none bounds a growing flow.
 func (s *sharing) tightest() (int32, float64) {
 	for len(s.heap) > 0 {
-		r := s.heap[0]
-		p := &s.pools[r]
-		if p.growing == 0 {
+		top := s.heap[0]
+		if s.pools[top.pool].growing == 0 {
 			last := len(s.heap) - 1
 			s.heap[0] = s.heap[last]
 			s.heap = s.heap[:last]
 			s.sink(0)
 			continue
 		}
-		at := s.fullAt(r)
-		if at <= p.full {
-			return r, at
+		at := s.fullAt(top.pool)
+		if at <= top.full {
+			return top.pool, at
 		}
-		p.full = at
+		s.heap[0].full = at
 		s.sink(0)
-		if s.heap[0] == r {
-			return r, at
+		if s.heap[0].pool == top.pool {
+			return top.pool, at
 		}
 	}
 	return None, math.Inf(1)
@@ -56,9 +61,9 @@ func (s *sharing) sink(i int) {
 // sooner orders by level, equal ones by number: the same flows always get the
 // same answer.
 func (s *sharing) sooner(i, j int) bool {
-	a, b := s.heap[i], s.heap[j]
-	if x, y := s.pools[a].full, s.pools[b].full; x != y {
-		return x < y
+	a, b := &s.heap[i], &s.heap[j]
+	if a.full != b.full {
+		return a.full < b.full
 	}
-	return a < b
+	return a.pool < b.pool
 }

@@ -90,7 +90,7 @@ func Share(capacity []float64, flows Flows) (Shares, error) {
 		return Shares{}, fmt.Errorf("share: the claims of resource %d are too large: %w", r, ErrFlows)
 	}
 	s.fill()
-	return Shares{Rate: s.rate, Binds: s.binds}, nil
+	return s.shares(), nil
 }
 
 // check refuses lists that do not fit each other and numbers that are none.
