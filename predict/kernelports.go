@@ -1,11 +1,6 @@
 package predict
 
-import (
-	"slices"
-
-	"github.com/linerate/linerate/flow"
-	"github.com/linerate/linerate/steer"
-)
+import "slices"
 
 // The ports that Linux's connect() gives: even ones since 4.2, odd ones are
 // left to bind (commit 07f4c90062f8); each 2 to 16 after the one before, since
@@ -46,7 +41,9 @@ func (w *way) kernelClasses(l leg, flows int) []class {
 	if even, known := w.sender.Kernel.AtLeast(4, 2); even || !known {
 		step = 2
 	}
-	index := portIndex(*a.bundle, w.frame(l))
+	f := w.frame(l)
+	f.Dport = listener
+	index := a.bundle.BySource(f)
 	run := max(portStep*min(flows, 32), 2*n)
 	var all []class
 	for i := range portRuns {
@@ -54,7 +51,7 @@ func (w *way) kernelClasses(l leg, flows int) []class {
 		reached := make([]bool, n)
 		missing := n
 		for port := first; port < first+run && missing > 0; port += step {
-			to := index(port)
+			to := index(uint16(port))
 			if to < 0 || to >= n {
 				return anywhere(n) // the kernel's release leaves it open
 			}
@@ -69,18 +66,6 @@ func (w *way) kernelClasses(l leg, flows int) []class {
 		all[i].weight /= portRuns
 	}
 	return all
-}
-
-// portIndex places the flow by its source port, -1 unknown.
-func portIndex(b steer.Bundle, f flow.Frame) func(port int) int {
-	f.Tuple.Dport = listener
-	return func(port int) int {
-		f.Tuple.Sport = uint16(port)
-		if p := b.Place(f); p.Known {
-			return p.Index
-		}
-		return -1
-	}
 }
 
 func countClass(all []class, reached []bool) []class {

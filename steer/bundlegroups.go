@@ -82,11 +82,11 @@ func (b Bundle) worlds(open bool) []world {
 func (b Bundle) open(frames []flow.Frame) (open bool, why string) {
 	for _, f := range frames {
 		for _, e := range b.eras() {
-			if why := b.hasher(e).unknowable(f); why != "" {
+			if why := b.hasher(e).unknowable(&f); why != "" {
 				return false, why
 			}
 		}
-		if why := b.hasher(b.Era).withoutMAC(f); why != "" {
+		if why := b.hasher(b.Era).withoutMAC(&f); why != "" {
 			// vlan+srcmac takes all of the address: only equal tags are sure.
 			if b.Policy == netstate.VLANSrcMAC && f.VLAN != frames[0].VLAN {
 				return false, why
@@ -101,7 +101,7 @@ func (b Bundle) open(frames []flow.Frame) (open bool, why string) {
 func (b Bundle) openReason(frames []flow.Frame, open bool) string {
 	if open {
 		for _, f := range frames {
-			if why := b.hasher(b.Era).withoutMAC(f); why != "" {
+			if why := b.hasher(b.Era).withoutMAC(&f); why != "" {
 				return why
 			}
 		}
@@ -115,7 +115,7 @@ func (b Bundle) sumIn(f flow.Frame, w world) uint32 {
 	if f.SrcMAC.IsZero() || f.DstMAC.IsZero() {
 		macs = w.macs
 	}
-	return b.hasher(w.era).sum(f, macs)
+	return b.hasher(w.era).value(&f, macs)
 }
 
 // partition numbers the frames' links in a world by first appearance.

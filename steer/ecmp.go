@@ -6,6 +6,7 @@ import (
 	"net/netip"
 
 	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/steer/siphash"
 )
 
 // Multipath is a Linux route with several next hops (ECMP) as far as placing
@@ -91,7 +92,7 @@ func (m Multipath) Place(f flow.Frame) Placement {
 		p.Why = "a route's hash needs both IP addresses, and one is not given"
 		return p
 	}
-	if p.Why = mixedFamilies(f); p.Why != "" {
+	if p.Why = familiesDiffer(&f); p.Why != "" {
 		return p
 	}
 	for i, e := range m.eras() {
@@ -233,7 +234,7 @@ func (m Multipath) hash(f flow.Frame, e MultipathEra) (hash uint32, known bool, 
 // digest is fib_multipath_hash_from_keys.
 func (m Multipath) digest(k flowKeys, e MultipathEra) uint32 {
 	half := uint64(m.Seed)<<32 | uint64(m.Seed)
-	hash := uint32(sipHash(sipKey{half, half}, k.image(e == MultipathJoint, m.BigEndian)))
+	hash := uint32(siphash.Sum(siphash.Key{half, half}, k.image(e == MultipathJoint, m.BigEndian)))
 	return max(hash, 1)
 }
 

@@ -28,19 +28,17 @@ type Hasher struct {
 func (h Hasher) Hash(f flow.Frame) (hash uint32, known bool, why string) { return h.hash(&f) }
 
 func (h Hasher) hash(f *flow.Frame) (hash uint32, known bool, why string) {
-	if why := h.whyUnknowable(f); why != "" {
+	if why := h.unknowable(f); why != "" {
 		return 0, false, why
 	}
-	if why := h.whyNoMAC(f); why != "" {
+	if why := h.withoutMAC(f); why != "" {
 		return 0, false, why
 	}
 	return h.value(f, f.SrcMAC[5]^f.DstMAC[5]), true, h.remark(f)
 }
 
-// sum is the hash, given the XOR of the last bytes of the two MAC addresses.
+// value is the hash, given the XOR of the last bytes of the two MAC addresses.
 // The caller has ruled out what is unknowable.
-func (h Hasher) sum(f flow.Frame, macs byte) uint32 { return h.value(&f, macs) }
-
 func (h Hasher) value(f *flow.Frame, macs byte) uint32 {
 	switch {
 	case h.Policy == netstate.VLANSrcMAC:

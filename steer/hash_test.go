@@ -363,6 +363,21 @@ func BenchmarkPlace(b *testing.B) {
 	}
 }
 
+// BenchmarkHashPorts is many flows that differ in their source ports alone.
+func BenchmarkHashPorts(b *testing.B) {
+	ports, hashes := make([]uint16, 4096), make([]uint32, 4096)
+	for i := range ports {
+		ports[i] = uint16(32768 + 7*i)
+	}
+	f := between(b, frame("fd00:1:2:3::a", "fd00:1:2:3:abcd:ef01:2345:6789", 40000, 5201))
+	b.ReportAllocs()
+	for b.Loop() {
+		p, _, _ := (Hasher{Policy: netstate.Layer34}).BySource(f)
+		p.Hashes(hashes, ports)
+	}
+	b.ReportMetric(float64(b.N)*float64(len(ports))/b.Elapsed().Seconds()/1e6, "Mhash/s")
+}
+
 func BenchmarkHash(b *testing.B) {
 	v4 := between(b, frame("192.168.10.1", "192.168.10.2", 40000, 5201))
 	v6 := between(b, frame("fd00:1:2:3::a", "fd00:1:2:3:abcd:ef01:2345:6789", 40000, 5201))

@@ -9,9 +9,7 @@ import (
 
 // unknowable says why the hash of f cannot be known whatever the MAC
 // addresses are; "" when it can.
-func (h Hasher) unknowable(f flow.Frame) string { return h.whyUnknowable(&f) }
-
-func (h Hasher) whyUnknowable(f *flow.Frame) string {
+func (h Hasher) unknowable(f *flow.Frame) string {
 	switch h.Policy {
 	case netstate.Layer2:
 		if isIP(f) && f.Src.IsValid() && f.Dst.IsValid() {
@@ -147,8 +145,6 @@ func (h Hasher) withoutAddresses(f *flow.Frame) string {
 	return familiesDiffer(f)
 }
 
-func mixedFamilies(f flow.Frame) string { return familiesDiffer(&f) }
-
 func familiesDiffer(f *flow.Frame) string {
 	switch {
 	case f.EtherType == etherIPv6 && f.Src.Is6() && f.Dst.Is6():
@@ -192,9 +188,7 @@ func withoutPorts(f *flow.Frame, sport, dport bool, reader string) string {
 }
 
 // withoutMAC says which MAC address the policy needs and f lacks; "" for none.
-func (h Hasher) withoutMAC(f flow.Frame) string { return h.whyNoMAC(&f) }
-
-func (h Hasher) whyNoMAC(f *flow.Frame) string {
+func (h Hasher) withoutMAC(f *flow.Frame) string {
 	switch h.Policy {
 	case netstate.Layer34, netstate.Encap34:
 		if isIP(f) {

@@ -149,8 +149,8 @@ func (l Lagg) unknowable(f flow.Frame) string {
 		return ""
 	case !f.Src.IsValid() || !f.Dst.IsValid():
 		return "lagghash " + l.Hash.String() + " reads the IP header, and an address is not given"
-	case mixedFamilies(f) != "":
-		return mixedFamilies(f)
+	case familiesDiffer(&f) != "":
+		return familiesDiffer(&f)
 	case !l.Hash.has(LaggL4):
 		return ""
 	case Is6(f.Src):

@@ -25,6 +25,8 @@ type variant struct {
 	lane  flow.Lane
 	dport uint16
 	group int // of the ports taken: streams of one group share no source port
+	// hashes are what the bonds among the sides make of its source ports; nil elsewhere.
+	hashes [mostSides]*PortHash
 }
 
 // search looks for the streams of one request.
@@ -46,6 +48,9 @@ func newSearch(req PickRequest, repeats bool) *search {
 			v := variant{lane: lane, dport: dport}
 			if repeats {
 				v.group = i
+			}
+			for n, side := range s.sides {
+				v.hashes[n] = side.byPort(req.frame(side, lane, 0, dport))
 			}
 			s.variants = append(s.variants, v)
 		}
@@ -157,6 +162,10 @@ func (s *search) gather(depth int) (c *candidates, all bool) {
 func (s *search) linksOf(v *variant, sport uint16) (l links, ok bool) {
 	for i := range s.sides {
 		side := &s.sides[i]
+		if v.hashes[i] != nil && (i > 0 || len(s.used) == 0) {
+			l[i] = int32(v.hashes[i].Hash(sport) % uint32(len(side.bundle.Ports)))
+			continue
+		}
 		f := s.req.frame(*side, v.lane, sport, v.dport)
 		if i == 0 && len(s.used) > 0 && s.used[f.Tuple] {
 			return l, false

@@ -81,7 +81,7 @@ func (req PickRequest) computes(s side) bool {
 	}
 	for _, l := range req.Lanes {
 		f := req.frame(s, l, req.FirstPort, req.Dports[0])
-		if s.bundle.hasher(s.bundle.Era).unknowable(f) != "" {
+		if s.bundle.hasher(s.bundle.Era).unknowable(&f) != "" {
 			return false
 		}
 	}
@@ -121,6 +121,16 @@ func (s side) class(f flow.Frame) int {
 		return int(s.lagg.above(f, 0) % uint32(len(s.lagg.Ports)))
 	}
 	return s.spreader.Place(f).Index
+}
+
+// byPort is the hash of a computed bond's flows by the sender's source port; nil for
+// other sides.
+func (s side) byPort(f flow.Frame) *PortHash {
+	if !s.computed || s.bundle == nil {
+		return nil
+	}
+	p := portHash(f, s.back, func(f *flow.Frame) uint32 { return s.bundle.sumIn(*f, world{era: s.bundle.Era}) })
+	return &p
 }
 
 // link is the link that a flow of the class takes; -1 unknown.

@@ -17,6 +17,7 @@ import (
 	"github.com/linerate/linerate/internal/userfile"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/steer"
+	"github.com/linerate/linerate/steer/flowfile"
 )
 
 const flowHelp = `Lists of --src and --dst as long as each other are paired in order; one address
@@ -268,7 +269,7 @@ func readFlows(ctx context.Context, path string, stdin io.Reader) ([]flow.Frame,
 	if err != nil {
 		return nil, console.BadFile("read flows", err)
 	}
-	frames, err := steer.ParseFlows(text)
+	frames, err := flowfile.Parse(text)
 	if err != nil {
 		return nil, console.BadUsage("read flows "+located(name, err.Error()), "")
 	}

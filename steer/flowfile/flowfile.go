@@ -1,4 +1,5 @@
-package steer
+// Package flowfile reads files of flows, a flow a line.
+package flowfile
 
 import (
 	"bytes"
@@ -39,13 +40,13 @@ var columns = [...]column{
 	{"forwarded", func(f *flow.Frame, s string) error { return setBool(&f.Forwarded, s) }},
 }
 
-// ParseFlows reads a CSV file of flows whose header names its columns, of
+// Parse reads a CSV file of flows whose header names its columns, of
 // proto,src,dst,sport,dport,smac,dmac,vlan in any order; those left out and
 // empty cells are tcp for proto and not given for the rest. Further
 // columns are icmp_type,icmp_code,icmp_id, spi of IPsec (0x for hexadecimal),
 // and fragment and forwarded (yes or no). Lines that begin with # are comments. Errors name line and column (the byte in the
 // line) as "line 3, column 12: ...".
-func ParseFlows(data []byte) ([]flow.Frame, error) {
+func Parse(data []byte) ([]flow.Frame, error) {
 	r := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))))
 	r.Comment = '#'
 	r.TrimLeadingSpace = true

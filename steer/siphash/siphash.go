@@ -1,18 +1,19 @@
-package steer
+// Package siphash is SipHash-2-4, which kernels hash flows with.
+package siphash
 
 import (
 	"encoding/binary"
 	"math/bits"
 )
 
-// sipKey is a SipHash key, its two halves as 64-bit numbers (in the paper's
+// Key is a SipHash key, its two halves as 64-bit numbers (in the paper's
 // terms k0 and k1, read from 16 bytes in little-endian order).
-type sipKey [2]uint64
+type Key [2]uint64
 
-// sipHash is SipHash-2-4 (J.-P. Aumasson and D. J. Bernstein, "SipHash: a fast
+// Sum is SipHash-2-4 (J.-P. Aumasson and D. J. Bernstein, "SipHash: a fast
 // short-input PRF", 2012): two rounds a word, four at the end.
-func sipHash(key sipKey, data []byte) uint64 {
-	s := sipState{
+func Sum(key Key, data []byte) uint64 {
+	s := state{
 		key[0] ^ 0x736f6d6570736575,
 		key[1] ^ 0x646f72616e646f6d,
 		key[0] ^ 0x6c7967656e657261,
@@ -33,17 +34,17 @@ func sipHash(key sipKey, data []byte) uint64 {
 	return s[0] ^ s[1] ^ s[2] ^ s[3]
 }
 
-type sipState [4]uint64
+type state [4]uint64
 
 // take compresses one word.
-func (s *sipState) take(word uint64) {
+func (s *state) take(word uint64) {
 	s[3] ^= word
 	s.round()
 	s.round()
 	s[0] ^= word
 }
 
-func (s *sipState) round() {
+func (s *state) round() {
 	s[0] += s[1]
 	s[1] = bits.RotateLeft64(s[1], 13) ^ s[0]
 	s[0] = bits.RotateLeft64(s[0], 32)

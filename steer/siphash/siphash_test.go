@@ -1,4 +1,4 @@
-package steer
+package siphash
 
 import (
 	"encoding/binary"
@@ -8,7 +8,7 @@ import (
 // The paper's appendix A and the vectors of the authors' reference program:
 // key 00 01 .. 0f, input 00 01 .. of growing length.
 func TestSipHash(t *testing.T) {
-	var key sipKey
+	var key Key
 	raw := make([]byte, 16)
 	input := make([]byte, 64)
 	for i := range input {
@@ -29,7 +29,7 @@ func TestSipHash(t *testing.T) {
 		16: 0x3f2acc7f57c29bdb,
 		63: 0x958a324ceb064572,
 	} {
-		if got := sipHash(key, input[:length]); got != want {
+		if got := Sum(key, input[:length]); got != want {
 			t.Errorf("%d bytes: %#x, want %#x", length, got, want)
 		}
 	}
