@@ -38,15 +38,18 @@ func check(ps *yamldoc.Collector, root *yamldoc.Node, f Fabric) {
 }
 
 func checkHardware(ps *yamldoc.Collector, at place, n *yamldoc.Node, h Host) {
-	var cards []string
-	for name := range h.Hardware.Cards {
-		cards = append(cards, name)
+	cards := SortedNames(h.Hardware.Cards)
+	plain := map[string]bool{}
+	for _, e := range h.Network.Ethernets {
+		plain[e.ID] = true
 	}
-	sort.Strings(cards)
 	for _, name := range SortedNames(h.Hardware.Links) {
 		link := h.Hardware.Links[name]
 		if _, ok := h.Hardware.Cards[link.Card]; link.Card != "" && !ok {
 			ps.At(n.Find("links", name, "card"), fmt.Sprintf("%s: card %q is not under cards%s", at.key("links").key(name), link.Card, yamldoc.Nearest(link.Card, cards)), yamldoc.Choices(cards))
+		}
+		if plain[name] {
+			continue
 		}
 		if known, near := h.knowsLink(name); !known {
 			ps.At(n.Find("links", name), fmt.Sprintf("%s: no ethernet of the network is %s%s", at.key("links").key(name), name, yamldoc.Nearest(name, near)), "name the interface as the network does, or add it there")

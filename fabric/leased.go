@@ -13,13 +13,13 @@ var leasedKeys = object[Device]{
 // would.
 func (b stateBuilder) leased(d Device) {
 	b.address(d)
-	names, ok := b.declared.interfaces(d.ID)
-	if !ok {
+	names := b.names[d.ID]
+	if len(names) == 0 {
 		return
 	}
-	if l, found := b.state.Link(names[0]); found {
+	if l, found := b.Link(names[0]); found {
 		l.Leases = append(l.Leases, d.Addresses...)
-		b.state.SetLink(l)
+		b.SetLink(l)
 	}
 	had := len(b.state.Routes)
 	b.route(d)

@@ -275,7 +275,7 @@ func (m *merger) bond(l, seen netstate.Link) {
 
 // use compares the links that `use` names with the host's.
 func (m *merger) use() {
-	u := usage{file: m.file, host: m.out}
+	u := newUsage(m.file, m.out)
 	for _, name := range m.file.Use {
 		u.file.Use = []string{name}
 		if !slices.ContainsFunc(m.out.Links, u.chosen) {

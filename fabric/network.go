@@ -156,34 +156,24 @@ func (n Network) each(visit func(section string, d Device)) {
 }
 
 // Device returns the definition with the ID.
-func (n Network) Device(id string) (Device, bool) {
-	for _, d := range n.Devices() {
-		if d.ID == id {
-			return d, true
-		}
-	}
-	return Device{}, false
-}
+func (n Network) Device(id string) (Device, bool) { return withID(n.Devices(), id) }
 
 // Ethernet returns the ethernet definition with the ID.
-func (n Network) Ethernet(id string) (Ethernet, bool) {
-	for i := range n.Ethernets {
-		if n.Ethernets[i].ID == id {
-			return n.Ethernets[i], true
-		}
-	}
-	return Ethernet{}, false
-}
+func (n Network) Ethernet(id string) (Ethernet, bool) { return withID(n.Ethernets, id) }
 
 // Bond returns the bond with the ID.
-func (n Network) Bond(id string) (Bond, bool) {
-	for _, b := range n.Bonds {
-		if b.ID == id {
-			return b, true
+func (n Network) Bond(id string) (Bond, bool) { return withID(n.Bonds, id) }
+
+func withID[D interface{ id() string }](all []D, id string) (found D, ok bool) {
+	for i := range all {
+		if all[i].id() == id {
+			return all[i], true
 		}
 	}
-	return Bond{}, false
+	return found, false
 }
+
+func (d Device) id() string { return d.ID }
 
 // Sets reports whether the file itself sets the option with the kernel's name.
 func (b Bond) Sets(kernelName string) bool { return slices.Contains(b.Set, kernelName) }

@@ -69,14 +69,7 @@ func (n *Network) partOVS(d *decoder, at place, network *yamldoc.Node) {
 }
 
 // OVSBond returns the bond of Open vSwitch with the ID.
-func (n Network) OVSBond(id string) (OVSBond, bool) {
-	for _, b := range n.OVSBonds {
-		if b.ID == id {
-			return b, true
-		}
-	}
-	return OVSBond{}, false
-}
+func (n Network) OVSBond(id string) (OVSBond, bool) { return withID(n.OVSBonds, id) }
 
 // ovsBonds adds the bonds of Open vSwitch with their members.
 func (b stateBuilder) ovsBonds() {
@@ -87,9 +80,9 @@ func (b stateBuilder) ovsBonds() {
 			bond.Active = bond.Ports[0]
 		}
 		for _, name := range bond.Ports {
-			if port, ok := b.state.Link(name); ok {
+			if port, ok := b.Link(name); ok {
 				port.Master = d.ID
-				b.state.SetLink(port)
+				b.SetLink(port)
 			}
 		}
 		b.add(netstate.Link{Name: d.ID, Kind: netstate.KindOVSBond, MTU: d.MTU, OVS: &bond})

@@ -117,6 +117,9 @@ func (h Host) HardwareOf(l netstate.Link) (HardwareLink, bool) {
 	if hw, ok := h.Hardware.Links[l.Name]; ok {
 		return hw, true
 	}
+	if len(h.Hardware.Links) == 0 {
+		return HardwareLink{}, false
+	}
 	keys := make([]string, 0, len(h.Hardware.Links))
 	for k := range h.Hardware.Links {
 		keys = append(keys, k)
@@ -146,9 +149,9 @@ func (h Host) HardwareOf(l netstate.Link) (HardwareLink, bool) {
 	return HardwareLink{}, false
 }
 
-// interfaces are the interface names of a definition of any kind; false when
-// the file alone does not tell.
-func (h Host) interfaces(id string) ([]string, bool) {
+// Interfaces are the interface names that the netplan definition id stands
+// for; false when the file alone does not tell, or has no such definition.
+func (h Host) Interfaces(id string) ([]string, bool) {
 	if e, ok := h.Network.Ethernet(id); ok {
 		return e.names(h.Hardware)
 	}
@@ -156,6 +159,17 @@ func (h Host) interfaces(id string) ([]string, bool) {
 		return []string{id}, true
 	}
 	return nil, false
+}
+
+// allInterfaces are Interfaces of every definition; none where the file alone does
+// not tell.
+func (h Host) allInterfaces() map[string][]string {
+	all := make(map[string][]string)
+	h.Network.each(func(_ string, d Device) { all[d.ID] = []string{d.ID} })
+	for _, e := range slices.Backward(h.Network.Ethernets) {
+		all[e.ID], _ = e.names(h.Hardware)
+	}
+	return all
 }
 
 // below are the definitions that a definition rides on.
@@ -275,7 +289,3 @@ func inCommon(addresses, common []netip.Prefix) bool {
 	}
 	return false
 }
-
-// Interfaces are the interface names that the netplan definition id stands
-// for; false when the file alone does not tell, or has no such definition.
-func (h Host) Interfaces(id string) ([]string, bool) { return h.interfaces(id) }

@@ -57,7 +57,7 @@ func (h Host) state() netstate.Host {
 		card.Name = name
 		s.Cards = append(s.Cards, card)
 	}
-	b := stateBuilder{declared: h, state: &s}
+	b := stateBuilder{declared: h, state: &s, LinkIndex: s.Index(), names: h.allInterfaces()}
 	b.ethernets()
 	b.others()
 	b.bonds()
@@ -79,11 +79,13 @@ func (h Host) state() netstate.Host {
 type stateBuilder struct {
 	declared Host
 	state    *netstate.Host
+	netstate.LinkIndex
+	names map[string][]string // interfaces, by definition
 }
 
 func (b stateBuilder) add(l netstate.Link) {
 	l.Up, l.Carrier = true, true
-	b.state.SetLink(l)
+	b.SetLink(l)
 }
 
 func (b stateBuilder) ethernets() {
@@ -139,9 +141,9 @@ func (b stateBuilder) bonds() {
 			// The driver makes its ports follow the bond (bond_enslave).
 			link.MTU = DefaultMTU
 		}
-		chooseActive(&bond, b.declared.devicesOf(bond.Options["primary"]))
+		chooseActive(&bond, slices.Concat(b.names[bond.Options["primary"]], []string{bond.Options["primary"]}))
 		for _, name := range bond.Ports {
-			port, ok := b.state.Link(name)
+			port, ok := b.Link(name)
 			if !ok {
 				continue
 			}
@@ -153,7 +155,7 @@ func (b stateBuilder) bonds() {
 			if link.MAC.IsZero() {
 				link.MAC = port.MAC
 			}
-			b.state.SetLink(port)
+			b.SetLink(port)
 		}
 		b.add(link)
 	}
@@ -174,22 +176,11 @@ func chooseActive(bond *netstate.Bond, primary []string) {
 	}
 }
 
-// devicesOf are a netplan ID's interfaces, or the name itself.
-func (h Host) devicesOf(id string) []string {
-	if names, ok := h.interfaces(id); ok {
-		return names
-	}
-	return []string{id}
-}
-
 // devices are the interfaces behind netplan IDs, in order.
 func (b stateBuilder) devices(ids []string) []string {
 	names := []string{}
 	for _, id := range ids {
-		known, ok := b.declared.interfaces(id)
-		if ok {
-			names = append(names, known...)
-		}
+		names = append(names, b.names[id]...)
 	}
 	return names
 }
@@ -208,9 +199,9 @@ func (b stateBuilder) bridges() {
 func (b stateBuilder) bridgePorts() {
 	for _, bridge := range b.declared.Network.Bridges {
 		for _, name := range b.devices(bridge.Interfaces) {
-			if port, ok := b.state.Link(name); ok && port.Master == "" {
+			if port, ok := b.Link(name); ok && port.Master == "" {
 				port.Master = bridge.ID
-				b.state.SetLink(port)
+				b.SetLink(port)
 			}
 		}
 	}
@@ -219,14 +210,14 @@ func (b stateBuilder) bridgePorts() {
 func (b stateBuilder) vlans() {
 	for _, v := range b.declared.Network.VLANs {
 		parent := v.Link
-		if names, ok := b.declared.interfaces(v.Link); ok && len(names) > 0 {
+		if names := b.names[v.Link]; len(names) > 0 {
 			parent = names[0]
 		}
 		b.add(netstate.Link{Name: v.ID, Kind: "vlan", MTU: v.MTU, MAC: v.MAC, VLAN: &netstate.VLAN{ID: v.Tag, Parent: parent}})
-		if l, ok := b.state.Link(parent); ok && v.MAC.IsZero() {
-			own, _ := b.state.Link(v.ID)
+		if l, ok := b.Link(parent); ok && v.MAC.IsZero() {
+			own, _ := b.Link(v.ID)
 			own.MAC = l.MAC
-			b.state.SetLink(own)
+			b.SetLink(own)
 		}
 	}
 }
@@ -240,11 +231,12 @@ func (b stateBuilder) settleMTUs() {
 			l.MTU = DefaultMTU
 		}
 	}
+	ports := netstate.Ports(b.state.Links)
 	for range b.state.Links { // chains are no longer than there are links
 		settled := true
 		for i := range b.state.Links {
 			if l := &b.state.Links[i]; l.MTU == 0 {
-				l.MTU = b.inherited(*l)
+				l.MTU = b.inherited(*l, ports[l.Name])
 				settled = settled && l.MTU != 0
 			}
 		}
@@ -261,9 +253,9 @@ func (b stateBuilder) settleMTUs() {
 
 // inherited is the MTU that a VLAN takes from its parent and a bridge from its
 // smallest port (br_mtu_auto_adjust, net/bridge/br_if.c); zero while unknown.
-func (b stateBuilder) inherited(l netstate.Link) int {
+func (b stateBuilder) inherited(l netstate.Link, ports []string) int {
 	if l.VLAN != nil {
-		parent, ok := b.state.Link(l.VLAN.Parent)
+		parent, ok := b.Link(l.VLAN.Parent)
 		if !ok {
 			return DefaultMTU
 		}
@@ -273,10 +265,8 @@ func (b stateBuilder) inherited(l netstate.Link) int {
 		return b.tunnelMTU(*l.VXLAN)
 	}
 	smallest := 0
-	for _, port := range b.state.Links {
-		if port.Master != l.Name {
-			continue
-		}
+	for _, name := range ports {
+		port, _ := b.Link(name)
 		if port.MTU == 0 {
 			return 0
 		}
@@ -293,19 +283,19 @@ func (b stateBuilder) inherited(l netstate.Link) int {
 // address puts a definition's addresses on its device with the routes that the
 // kernel adds for their networks (fib_add_ifaddr, net/ipv4/fib_frontend.c).
 func (b stateBuilder) address(d Device) {
-	names, ok := b.declared.interfaces(d.ID)
-	if !ok {
+	names := b.names[d.ID]
+	if len(names) == 0 {
 		for _, p := range d.Addresses {
 			b.state.Missing = append(b.state.Missing, fmt.Sprintf("link of address %s: the devices of %s are unknown", p, d.ID))
 		}
 		return
 	}
-	l, found := b.state.Link(names[0])
+	l, found := b.Link(names[0])
 	if !found {
 		return
 	}
 	l.Addresses = append(l.Addresses, d.Addresses...)
-	b.state.SetLink(l)
+	b.SetLink(l)
 	for _, p := range d.Addresses {
 		if p.IsSingleIP() {
 			continue
@@ -321,14 +311,14 @@ func (b stateBuilder) address(d Device) {
 // route adds a definition's routes and rules. A next hop that is the device's
 // own address is no next hop: the destination is directly reachable.
 func (b stateBuilder) route(d Device) {
-	names, ok := b.declared.interfaces(d.ID)
+	names := b.names[d.ID]
 	for _, r := range d.Routes {
 		if r.Type != "" && r.Type != "unicast" {
 			b.state.Missing = append(b.state.Missing, fmt.Sprintf("route to %s: type %s is not modelled", r.To, r.Type))
 			continue
 		}
 		route := netstate.Route{Dst: r.To, Gateway: r.Via, Source: r.From, Table: r.Table, Metric: r.Metric}
-		if ok {
+		if len(names) > 0 {
 			route.Link = names[0]
 		}
 		if owns(d, r.Via) {

@@ -26,7 +26,7 @@ func (o Other) vxlan(h Host) (v netstate.VXLAN, ok bool) {
 			v.ID, _ = strconv.Atoi(text)
 		case "link":
 			v.Lower = text
-			if names, known := h.interfaces(text); known && len(names) > 0 {
+			if names, known := h.Interfaces(text); known && len(names) > 0 {
 				v.Lower = names[0]
 			}
 		case "local":
@@ -42,7 +42,7 @@ func (o Other) vxlan(h Host) (v netstate.VXLAN, ok bool) {
 // the tunnel adds, Ethernet's where it names none (vxlan_dev_configure,
 // drivers/net/vxlan/vxlan_core.c); zero while unknown.
 func (b stateBuilder) tunnelMTU(v netstate.VXLAN) int {
-	lower, ok := b.state.Link(v.Lower)
+	lower, ok := b.Link(v.Lower)
 	switch {
 	case !ok:
 		return DefaultMTU

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/fabric/subnets"
+	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/netstate"
 )
 
@@ -24,8 +25,8 @@ import (
 // in use rides on is in use too. lo is no link, and its addresses are used as
 // others are.
 func InUse(file Host, state netstate.Host) netstate.Host {
-	u := usage{file: file, host: state, named: map[string]bool{}}
-	u.host.Links = slices.Clone(state.Links)
+	state.Links = slices.Clone(state.Links)
+	u := newUsage(file, state)
 	for _, l := range u.host.Links {
 		u.named[l.Name] = u.names(l)
 	}
@@ -60,29 +61,60 @@ func InUse(file Host, state netstate.Host) netstate.Host {
 type usage struct {
 	file  Host
 	host  netstate.Host
-	named map[string]bool // links that the file names
+	links netstate.LinkIndex
+	ports map[string][]string // by master
+	cards bool                // the host has some
+	named map[string]bool     // links that the file names
+	// defined are the netplan definitions that stand for a link, addressed the
+	// addresses that the file names.
+	defined   map[string][]Device
+	addressed map[netip.Addr]bool
 }
 
-// ids are the netplan definitions that stand for a link of the host.
-func (u usage) ids(l netstate.Link) []Device {
-	var found []Device
-	for _, e := range u.file.Network.Ethernets {
-		if e.Covers(l) || u.file.Names[e.ID] == l.Name {
-			found = append(found, e.Device)
+func newUsage(file Host, host netstate.Host) usage {
+	u := usage{file: file, host: host, links: host.Index(), ports: netstate.Ports(host.Links),
+		named: map[string]bool{}, defined: map[string][]Device{}, addressed: map[netip.Addr]bool{}}
+	define := func(name string, d Device) { u.defined[name] = append(u.defined[name], d) }
+	byMAC := map[flow.MAC][]string{}
+	var all []string
+	for _, l := range host.Links {
+		u.cards = u.cards || l.Kind == "" && !l.Loopback()
+		byMAC[hardwareMAC(l)], all = append(byMAC[hardwareMAC(l)], l.Name), append(all, l.Name)
+	}
+	for _, e := range file.Network.Ethernets {
+		some := all // links that it may cover
+		switch m := e.Match; {
+		case m == nil:
+			some = []string{e.ID}
+		case !m.MAC.IsZero():
+			some = append(byMAC[m.MAC], e.SetName)
+		case m.Name != "" && !isGlob(m.Name):
+			some = []string{m.Name, e.SetName}
+		}
+		for _, name := range some {
+			if l, ok := u.links.Link(name); ok && e.Covers(l) {
+				define(name, e.Device)
+			}
 		}
 	}
-	u.file.Network.each(func(section string, d Device) {
-		if section != "ethernets" && (d.ID == l.Name || u.file.Names[d.ID] == l.Name) {
-			found = append(found, d)
+	file.Network.each(func(section string, d Device) {
+		if section != "ethernets" {
+			define(d.ID, d)
+		}
+		if name := file.Names[d.ID]; name != "" {
+			define(name, d)
+		}
+		for _, p := range d.Addresses {
+			u.addressed[p.Addr()] = true
 		}
 	})
-	return found
+	return u
 }
 
 // names reports a link that the file names: by a definition, by what hardware
 // it is, by a setting, or by an address that it holds.
 func (u usage) names(l netstate.Link) bool {
-	if u.file.Network.IsZero() || len(u.ids(l)) > 0 {
+	if u.file.Network.IsZero() || u.defined[l.Name] != nil {
 		return true
 	}
 	if _, ok := u.file.HardwareOf(l); ok {
@@ -91,7 +123,12 @@ func (u usage) names(l netstate.Link) bool {
 	if _, ok := u.file.Links[l.Name]; ok {
 		return true
 	}
-	return slices.ContainsFunc(u.file.Network.addresses(), func(p netip.Prefix) bool { return l.Holds(p.Addr()) })
+	return u.holdsNamed(l)
+}
+
+// holdsNamed reports a link with an address that the file names.
+func (u usage) holdsNamed(l netstate.Link) bool {
+	return slices.ContainsFunc(l.Addresses, func(p netip.Prefix) bool { return u.addressed[p.Addr()] })
 }
 
 // chosen reports a link that `use` names, itself or by what it rides on.
@@ -99,7 +136,7 @@ func (u usage) chosen(l netstate.Link) bool {
 	return slices.ContainsFunc(append(u.under(l), l), func(l netstate.Link) bool {
 		return slices.ContainsFunc(u.file.Use, func(name string) bool {
 			return name == l.Name || u.file.Names[name] == l.Name ||
-				slices.ContainsFunc(u.ids(l), func(d Device) bool { return d.ID == name })
+				slices.ContainsFunc(u.defined[l.Name], func(d Device) bool { return d.ID == name })
 		})
 	})
 }
@@ -107,8 +144,10 @@ func (u usage) chosen(l netstate.Link) bool {
 // under are the links that a link rides on, however deep.
 func (u usage) under(l netstate.Link) []netstate.Link {
 	var all []netstate.Link
+	seen := map[string]bool{l.Name: true}
 	add := func(name string) {
-		if next, ok := u.host.Link(name); ok && next.Name != l.Name && !slices.ContainsFunc(all, func(o netstate.Link) bool { return o.Name == name }) {
+		if next, ok := u.links.Link(name); ok && !seen[name] {
+			seen[name] = true
 			all = append(all, next)
 		}
 	}
@@ -119,9 +158,9 @@ func (u usage) under(l netstate.Link) []netstate.Link {
 		case next.VXLAN != nil:
 			add(next.VXLAN.Lower)
 		}
-		for _, port := range u.host.Links {
-			if port.Master == next.Name && (next.Bond != nil || next.OVS != nil || next.Switches()) {
-				add(port.Name)
+		if next.Bond != nil || next.OVS != nil || next.Switches() {
+			for _, port := range u.ports[next.Name] {
+				add(port)
 			}
 		}
 		if next.Bond != nil {
@@ -140,7 +179,6 @@ func (u usage) under(l netstate.Link) []netstate.Link {
 // on a host that has none, of virtual cables. None is a link that stays inside.
 func (u usage) base(l netstate.Link) []string {
 	var names []string
-	cards := slices.ContainsFunc(u.host.Links, func(l netstate.Link) bool { return l.Kind == "" && !l.Loopback() })
 	for _, b := range append(u.under(l), l) {
 		if b.Loopback() || b.Bond != nil || b.VLAN != nil || b.VXLAN != nil {
 			continue
@@ -150,7 +188,7 @@ func (u usage) base(l netstate.Link) []string {
 		case "":
 			names = append(names, b.Name)
 		case "veth", "macvlan", "ipvlan", "netdevsim", "ipoib":
-			if !cards || named {
+			if !u.cards || named {
 				names = append(names, b.Name)
 			}
 		}
@@ -161,13 +199,16 @@ func (u usage) base(l netstate.Link) []string {
 // spared reports that the management's link can be left out: others carry
 // traffic, and none of them by the same ports.
 func (u usage) spared(l netstate.Link) bool {
-	ports, others := u.base(l), false
+	ports, others := map[string]bool{}, false
+	for _, name := range u.base(l) {
+		ports[name] = true
+	}
 	for _, o := range u.host.Links {
 		if o.Name == l.Name || o.Port != nil || o.Loopback() || !u.named[o.Name] || !slices.ContainsFunc(o.Addresses, subnets.Connects) {
 			continue
 		}
 		base := u.base(o)
-		if slices.ContainsFunc(base, func(name string) bool { return slices.Contains(ports, name) }) {
+		if slices.ContainsFunc(base, func(name string) bool { return ports[name] }) {
 			return false
 		}
 		others = others || len(base) > 0
@@ -278,21 +319,16 @@ func (u usage) addresses() {
 	if u.file.Network.IsZero() {
 		return
 	}
-	named := u.file.Network.addresses()
-	isNamed := func(a netip.Addr) bool {
-		return slices.ContainsFunc(named, func(p netip.Prefix) bool { return p.Addr() == a })
-	}
 	for i := range u.host.Links {
 		l := &u.host.Links[i]
 		if l.Unused != "" {
 			continue
 		}
-		there := slices.ContainsFunc(l.Addresses, func(p netip.Prefix) bool { return isNamed(p.Addr()) })
-		if !there && !l.Loopback() {
+		if !u.holdsNamed(*l) && !l.Loopback() {
 			continue
 		}
 		for _, p := range l.Addresses {
-			if a := p.Addr(); subnets.Connects(p) && !isNamed(a) && !u.given(*l, a) && l.MaySend(a) {
+			if a := p.Addr(); subnets.Connects(p) && !u.addressed[a] && !u.given(*l, a) && l.MaySend(a) {
 				l.UnusedAddresses = append(l.UnusedAddresses, a)
 			}
 		}
@@ -302,7 +338,7 @@ func (u usage) addresses() {
 // given reports an address that DHCP or a router gives a link whose definition
 // asks them.
 func (u usage) given(l netstate.Link, a netip.Addr) bool {
-	return slices.ContainsFunc(u.ids(l), func(d Device) bool {
+	return slices.ContainsFunc(u.defined[l.Name], func(d Device) bool {
 		ra, _ := d.AcceptRA()
 		return a.Is4() && d.DHCP4() || !a.Is4() && (d.DHCP6() || ra)
 	})
