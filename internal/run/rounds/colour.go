@@ -82,28 +82,23 @@ func (g graph) complete(layer []int) (colour []int, used int) {
 // compact moves tests to lower colours where their hosts are free there, and
 // leaves out colours that nobody has.
 func (g graph) compact(colour []int) []int {
-	used := make(map[[2]int]bool) // host and colour
+	used := make(occupied, g.hosts)
 	for edge, c := range colour {
-		used[[2]int{g.edges[edge][0], c}], used[[2]int{g.edges[edge][1], c}] = true, true
+		used.take(g.edges[edge][:], c)
 	}
-	most := slices.Max(colour)
+	number := make([]int, slices.Max(colour)+1)
 	for edge, c := range colour {
-		a, b := g.edges[edge][0], g.edges[edge][1]
-		for lower := range c {
-			if !used[[2]int{a, lower}] && !used[[2]int{b, lower}] {
-				delete(used, [2]int{a, c})
-				delete(used, [2]int{b, c})
-				used[[2]int{a, lower}], used[[2]int{b, lower}] = true, true
-				colour[edge] = lower
-				break
-			}
+		if lower := used.first(g.edges[edge][:]); lower < c {
+			used.leave(g.edges[edge][:], c)
+			used.take(g.edges[edge][:], lower)
+			colour[edge] = lower
 		}
+		number[colour[edge]] = 1
 	}
-	number := make(map[int]int)
-	for c := range most + 1 {
-		if slices.Contains(colour, c) {
-			number[c] = len(number)
-		}
+	next := 0
+	for c, is := range number {
+		number[c] = next
+		next += is
 	}
 	for edge, c := range colour {
 		colour[edge] = number[c]

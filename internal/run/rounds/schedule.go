@@ -96,65 +96,47 @@ func (g graph) pair(edge int) [2]int {
 	return [2]int{min(e[0], e[1]), max(e[0], e[1])}
 }
 
-// round is what the tests of one round occupy.
-type round struct {
-	tests         []int
-	hosts, things map[int]bool
-}
-
-func (r *round) fits(g graph, test int) bool {
-	e := g.edges[test]
-	if r.hosts[e[0]] || r.hosts[e[1]] {
-		return false
-	}
-	return !slices.ContainsFunc(g.over[test], func(thing int) bool { return r.things[thing] })
-}
-
-func (r *round) add(g graph, test int) {
-	if r.hosts == nil {
-		r.hosts, r.things = make(map[int]bool), make(map[int]bool)
-	}
-	r.tests = append(r.tests, test)
-	r.hosts[g.edges[test][0]], r.hosts[g.edges[test][1]] = true, true
-	for _, thing := range g.over[test] {
-		r.things[thing] = true
-	}
-}
-
 // split makes rounds of a colouring: a colour is a round, and what conflicts
 // in it nevertheless goes to the first round that has room.
 func (g graph) split(colour []int) [][]int {
-	rounds := make([]round, slices.Max(colour)+1)
+	rounds, busy := make([][]int, slices.Max(colour)+1), make(occupied, g.hosts+g.things)
 	var left []int
 	for test, c := range colour {
-		if rounds[c].fits(g, test) {
-			rounds[c].add(g, test)
+		if of := g.occupies(test); busy.free(of, c) {
+			busy.take(of, c)
+			rounds[c] = append(rounds[c], test)
 		} else {
 			left = append(left, test)
 		}
 	}
-	return g.place(rounds, left)
+	return g.place(rounds, busy, left)
 }
 
 // first puts each test, in the order given, into the first round with room.
-func (g graph) first(order []int) [][]int { return g.place(nil, order) }
+func (g graph) first(order []int) [][]int {
+	return g.place(nil, make(occupied, g.hosts+g.things), order)
+}
 
-func (g graph) place(rounds []round, order []int) [][]int {
+func (g graph) place(rounds [][]int, busy occupied, order []int) [][]int {
 	for _, test := range order {
-		at := slices.IndexFunc(rounds, func(r round) bool { return r.fits(g, test) })
-		if at < 0 {
-			at = len(rounds)
-			rounds = append(rounds, round{})
+		of := g.occupies(test)
+		at := busy.first(of)
+		if at == len(rounds) {
+			rounds = append(rounds, nil)
 		}
-		rounds[at].add(g, test)
+		busy.take(of, at)
+		rounds[at] = append(rounds[at], test)
 	}
-	var out [][]int
-	for _, r := range rounds {
-		if len(r.tests) > 0 {
-			out = append(out, r.tests)
-		}
+	return slices.DeleteFunc(rounds, func(tests []int) bool { return len(tests) == 0 })
+}
+
+// occupies are a test's hosts and, numbered after all hosts, things.
+func (g graph) occupies(test int) []int {
+	of := append(make([]int, 0, 8), g.edges[test][:]...)
+	for _, thing := range g.over[test] {
+		of = append(of, g.hosts+thing)
 	}
-	return out
+	return of
 }
 
 // byConflicts is the tests with those first that occupy what most others do.

@@ -7,6 +7,7 @@ type fans struct {
 	ends    [][2]int
 	colour  []int   // by edge; -1 none yet
 	at      [][]int // by host and colour: the edge, or -1
+	in      []int   // by edge: whose fan it was in last, counted from 1
 	palette int
 }
 
@@ -21,7 +22,7 @@ func (g graph) vizing(layer []int) (colour []int, used int) {
 			most = max(most, degree[host])
 		}
 	}
-	f := fans{colour: make([]int, len(layer)), at: make([][]int, g.hosts), palette: most + 1}
+	f := fans{colour: make([]int, len(layer)), in: make([]int, len(layer)), at: make([][]int, g.hosts), palette: most + 1}
 	for host := range f.at {
 		f.at[host] = make([]int, f.palette)
 		for c := range f.at[host] {
@@ -98,12 +99,12 @@ func (f *fans) insert(edge int) {
 // the far host of the one before. It cannot be made longer.
 func (f *fans) fan(edge, u int) []int {
 	fan := []int{edge}
-	in := map[int]bool{edge: true}
+	f.in[edge] = edge + 1
 	for {
 		last := f.other(fan[len(fan)-1], u)
 		next := -1
 		for c, e := range f.at[u] {
-			if e >= 0 && !in[e] && f.isFree(last, c) {
+			if e >= 0 && f.in[e] != edge+1 && f.isFree(last, c) {
 				next = e
 				break
 			}
@@ -112,7 +113,7 @@ func (f *fans) fan(edge, u int) []int {
 			return fan
 		}
 		fan = append(fan, next)
-		in[next] = true
+		f.in[next] = edge + 1
 	}
 }
 
