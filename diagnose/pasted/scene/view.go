@@ -86,14 +86,19 @@ func ViewOf(c *piece.Case) *View {
 // unseenBonds are bonds of which only the ports were read: links with a master and
 // the flag of a bond's port.
 func (v *View) unseenBonds(h *piece.Host) {
+	seen := map[string]bool{}
+	for _, b := range v.Bonds {
+		seen[b.Name] = seen[b.Name] || b.Host == h
+	}
 	for _, link := range h.Subjects("link") {
 		flags, _ := h.Get("link "+link, "flags")
 		master, _ := h.Get("link "+link, "master")
-		if _, seen := v.bond(h, master.Text); seen || master.Text == "" || !strings.Contains(flags.Text, "SLAVE") {
+		if seen[master.Text] || master.Text == "" || !strings.Contains(flags.Text, "SLAVE") {
 			continue
 		}
 		b := Bond{Host: h, Name: master.Text}
-		for _, other := range h.Subjects("link") {
+		seen[b.Name] = true
+		for _, other := range h.Members(b.Name) {
 			if m, ok := h.Get("link "+other, "master"); ok && m.Text == master.Text {
 				b.Ports = append(b.Ports, v.port(h, other))
 			}
@@ -150,12 +155,7 @@ func portNames(h *piece.Host, bundle string) []string {
 	if len(names) > 0 {
 		return names
 	}
-	for _, link := range slices.Concat(h.Subjects("link"), h.Subjects("config")) {
-		if Word(h, link, "master") == strings.ToLower(bundle) && !slices.Contains(names, link) {
-			names = append(names, link)
-		}
-	}
-	return names
+	return slices.Clone(h.Members(bundle))
 }
 
 // teamMode is what a team's runner comes to among a bond's modes, and its hash

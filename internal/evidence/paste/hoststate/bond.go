@@ -49,8 +49,8 @@ func portsOf(h *piece.Host, bond string) []string {
 		return strings.Fields(declared.Text)
 	}
 	var out []string
-	for _, link := range slices.Concat(h.Subjects("link"), h.Subjects("config")) {
-		if fact(h, link, "master") == bond && !slices.Contains(out, link) {
+	for _, link := range h.Members(bond) {
+		if fact(h, link, "master") == bond {
 			out = append(out, link)
 		}
 	}
@@ -68,13 +68,9 @@ func isBond(h *piece.Host, name string) bool {
 	if len(h.Ports[name]) > 0 || hasFlag(h, name, "MASTER") {
 		return true
 	}
-	for subject, facts := range h.Facts { // of a paste of thousands of links: each is asked about
-		link, ok := strings.CutPrefix(subject, "link ")
-		if _, flagged := facts["flags"]; ok && flagged && fact(h, link, "master") == name && hasFlag(h, link, "SLAVE") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(h.Members(name), func(link string) bool {
+		return fact(h, link, "master") == name && hasFlag(h, link, "SLAVE")
+	})
 }
 
 func hasFlag(h *piece.Host, link, flag string) bool {
@@ -87,8 +83,8 @@ func masterOf(h *piece.Host, link string) string {
 	if master != "" && isBond(h, master) {
 		return master
 	}
-	for bond, ports := range h.Ports {
-		if slices.Contains(ports, link) && isBond(h, bond) {
+	for _, bond := range h.Bundles(link) {
+		if isBond(h, bond) {
 			return bond
 		}
 	}

@@ -99,6 +99,9 @@ type Host struct {
 	// Counters are the kernel's, by nstat's names ("TcpRetransSegs"). Whether they
 	// count from the boot or since the last call only nstat's user knows.
 	Counters map[string]Value
+
+	// members and bundles are Members' and Bundles'; nil until they are asked for.
+	members, bundles map[string][]string
 }
 
 // Route is a route with its source.
@@ -161,6 +164,7 @@ func (c *Case) add(h Host) *Host {
 
 // Set adds a fact. The same value again is kept once.
 func (h *Host) Set(subject, key, value string, at Source) {
+	h.members, h.bundles = nil, nil
 	if h.Facts[subject] == nil {
 		h.Facts[subject] = make(map[string][]Value)
 	}
