@@ -10,7 +10,6 @@ import (
 
 	"github.com/linerate/linerate/fabric/subnets"
 	"github.com/linerate/linerate/fabric/yamldoc"
-	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/netstate"
 )
 
@@ -90,7 +89,7 @@ func (e Ethernet) Covers(l netstate.Link) bool {
 	if m.Name != "" && !globMatches(m.Name, l.Name) {
 		return false
 	}
-	if !m.MAC.IsZero() && m.MAC != hardwareMAC(l) {
+	if !m.MAC.IsZero() && m.MAC != l.HardwareMAC() {
 		return false
 	}
 	if len(m.Drivers) > 0 && !anyGlob(m.Drivers, l.Driver) {
@@ -101,13 +100,6 @@ func (e Ethernet) Covers(l netstate.Link) bool {
 
 func anyGlob(globs []string, name string) bool {
 	return slices.ContainsFunc(globs, func(g string) bool { return globMatches(g, name) })
-}
-
-func hardwareMAC(l netstate.Link) flow.MAC {
-	if !l.PermanentMAC.IsZero() {
-		return l.PermanentMAC
-	}
-	return l.MAC
 }
 
 // HardwareOf returns what the file declares of a host's device: under its own
@@ -161,8 +153,7 @@ func (h Host) Interfaces(id string) ([]string, bool) {
 	return nil, false
 }
 
-// allInterfaces are Interfaces of every definition; none where the file alone does
-// not tell.
+// allInterfaces are Interfaces of every definition.
 func (h Host) allInterfaces() map[string][]string {
 	all := make(map[string][]string)
 	h.Network.each(func(_ string, d Device) { all[d.ID] = []string{d.ID} })

@@ -79,7 +79,7 @@ func newUsage(file Host, host netstate.Host) usage {
 	var all []string
 	for _, l := range host.Links {
 		u.cards = u.cards || l.Kind == "" && !l.Loopback()
-		byMAC[hardwareMAC(l)], all = append(byMAC[hardwareMAC(l)], l.Name), append(all, l.Name)
+		byMAC[l.HardwareMAC()], all = append(byMAC[l.HardwareMAC()], l.Name), append(all, l.Name)
 	}
 	for _, e := range file.Network.Ethernets {
 		some := all // links that it may cover

@@ -1,5 +1,7 @@
 package netstate
 
+import "github.com/linerate/linerate/flow"
+
 // LinkIndex finds links of a host by name without looking through all of them: what
 // looks up many of many takes one. It holds as long as links are set by it alone.
 type LinkIndex struct {
@@ -43,4 +45,13 @@ func Ports(links []Link) map[string][]string {
 		}
 	}
 	return ports
+}
+
+// HardwareMAC is the address that the link was made with, or the one that it has where
+// that is not known.
+func (l Link) HardwareMAC() flow.MAC {
+	if !l.PermanentMAC.IsZero() {
+		return l.PermanentMAC
+	}
+	return l.MAC
 }
