@@ -8,6 +8,7 @@ import (
 
 	"github.com/linerate/linerate/diagnose/pasted/paths"
 	"github.com/linerate/linerate/diagnose/pasted/scene"
+	"github.com/linerate/linerate/internal/evidence/paste/pathtext"
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
 	"github.com/linerate/linerate/record"
 )
@@ -116,7 +117,7 @@ func ofKind(v *scene.View) (out []scene.Missing) {
 		}
 		say("the switch", "show logging; show interfaces counters errors", "what its ports saw at the same moments")
 	default:
-		out = slices.Concat(paths.Ask(v), ofGuests(v), ofRoutes(v), ofCopies(v))
+		out = slices.Concat(paths.Ask(v), ofGuests(v), ofRoutes(v), ofCopies(v), ofThroughput(v))
 	}
 	return out
 }
@@ -134,6 +135,20 @@ func ofCopies(v *scene.View) []scene.Missing {
 	return []scene.Missing{{Command: "iperf3 -c PEER, then with -R, then with -P 8", Why: "whether the network carries more than " + by + " gets, each way"},
 		{Command: "iostat -x 2; top -H", Host: "both hosts", Why: "while it copies: whether a disk is busy all the time, or one thread fills a core"},
 		{Command: "ss -tin dst PEER", Why: "while it copies: round trip, and what TCP waits for"}}
+}
+
+// ofThroughput are the outputs about a network's throughput, where nothing but the
+// question is there.
+func ofThroughput(v *scene.View) []scene.Missing {
+	_, asked := v.Case.Topics[pathtext.Throughput]
+	_, bundle := v.Case.Topics["bundle"]
+	_, copied := v.Case.Topics["rates"]
+	if !asked || bundle || copied || len(v.Case.Runs)+len(v.Hosts)+len(v.Switches) > 0 {
+		return nil
+	}
+	return []scene.Missing{{Command: "iperf3 -c PEER, then with -R, then with -P 8", Why: "what the network alone carries, each way, by one connection and by several"},
+		{Command: "ethtool LINK; ip -s -d link", Host: "both hosts", Why: "at which speed each link came up (Windows: Get-NetAdapter, Get-NetAdapterStatistics; macOS: ifconfig), its MTU, errors and drops"},
+		{Command: "mpstat -P ALL 1 5; ss -tin dst PEER", Host: "both hosts", Why: "while it runs: whether one core is full, and what TCP waits for"}}
 }
 
 // ofStart are the outputs about a bond of which LACP had not answered yet.

@@ -15,7 +15,7 @@ func bundleSaid(v *scene.View) {
 		if x, ok := h.Get("said", "not_up"); ok {
 			notUpSaid(v, h, x)
 		}
-		if x, ok := h.Get("said", "no_lacp"); ok {
+		if x, ok := h.Get("said", "no_lacp"); ok && v.Complains() {
 			noLACPSaid(v, h, x)
 		}
 		if x, ok := h.Get("said", "few_links"); ok {

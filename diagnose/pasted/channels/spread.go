@@ -392,6 +392,9 @@ func switchHash(v *scene.View) {
 				sure += 0.05
 			}
 		}
+		if !v.Complains() && len(v.Case.Read) == 1 && len(evidence) == 1 {
+			sure = min(sure, 0.4) // a configuration alone, of which nobody misses anything
+		}
 		v.Add(record.SingleLink, min(sure, 0.93), s, fmt.Sprintf("%s: load-balance %s", scene.NameOf(s), x.Text),
 			fmt.Sprintf("The switch%s spreads its channels by %s: all that goes from one host to one other takes one member (with MAC addresses: all that comes from one router, gateway or firewall, which has one MAC), whatever the hosts' own policies are.", strings.TrimRight(" "+s.Name, " "), kind),
 			"On the switch hash addresses and ports: "+switchHashCommand(s)+"."+hashScope(s), evidence...)

@@ -149,7 +149,7 @@ var gatewayRates = []struct {
 // managedGateway: a provider's gateway on the way, which has a rate of its own.
 func managedGateway(v *scene.View) {
 	h, x, ok := saidBy(v, "gateway")
-	if !ok {
+	if !ok || !v.Complains() {
 		return
 	}
 	p := pathOf(v)

@@ -352,6 +352,13 @@ func (v *View) Said(keys ...string) bool {
 	})
 }
 
+// Complains reports a text in which somebody misses something, measured or compares
+// rates: a how-to, an offer or a bare configuration has nothing to blame.
+func (v *View) Complains() bool {
+	_, misses := v.Case.Topics[piece.Complaint]
+	return misses || len(v.Case.Runs) > 0 || v.Said("rate_through") && v.Said("rate_direct")
+}
+
 // Faulty reports a finding that something is wrong.
 func (v *View) Faulty() bool {
 	for _, f := range v.Findings {

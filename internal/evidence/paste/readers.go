@@ -58,6 +58,7 @@ var readers = piece.Table{
 	loadtext.PCICards,
 	loadtext.Reach,
 	hosttext.NetDev,
+	hosttext.NetstatLinks,
 	loadtext.NodeMetrics,
 	loadtext.CPULoad,
 	loadtext.LinkRates,
@@ -114,6 +115,7 @@ var readers = piece.Table{
 	switchtext.RouterNeighbours,
 	switchtext.AoscxLACP,
 	switchtext.ComwareLACP,
+	switchtext.ComwareHash,
 	switchtext.HuaweiTrunk,
 	switchtext.DisplayInterface,
 	switchtext.OtherChannels,
@@ -154,6 +156,7 @@ var readers = piece.Table{
 	saidtext.Rates,
 	loadtext.Questions,
 	pathtext.PathWords,
+	pathtext.Asked,
 }
 
 // Nothing says that no reader knew anything in a text, and Wanted what to paste.
@@ -164,7 +167,7 @@ const (
 
 // subjects are the topics of questions that linerate knows: with one of them a text that
 // has no output is a question, and the answer says what to send.
-var subjects = []string{"bundle", "large", "iperf", "rates"}
+var subjects = []string{"bundle", "large", "iperf", "rates", pathtext.Throughput}
 
 // Answerable reports a case of which something was read, or which asks what linerate
 // knows something of.

@@ -27,7 +27,7 @@ const (
 // marks are words of which each line that counts has one.
 var marks = []string{"flannel", "calico", "cilium", "weave", "canal", "vxlan", "geneve", "ipip", "wireguard", "openvpn", "ipsec", "strongswan", "tailscale", "zerotier", "netbird", "tunnel", "vpn", "overlay", "nebula", "tinc", "n2n", " gre", "backend",
 	"pod", "container", "kube", "k3s", "k8s", "rke", "docker", "virtio", "vmxnet", "netvsc", "hyper-v", "e1000", "guest", "mtu", "mss", "offload", "lro", "gro", "tso", "lso", "gso", "checksum",
-	"bps", "bit", "b/s", " ms", "ping", "iperf", "stream", "starlink", "lte", "loss", "cpu", "core", "gateway", "interface", "nic", "queue", "frame", "repl", "respon", "eni", "rout", "asymmetr", "reach", "communicate", "mptcp", "multipath", "mile", "distance", "ocean", "transatlantic", "region", "data center", "datacenter", "away", "ack", "udp", "bbr", "forward", "firewall", "/2", "/1"}
+	"bps", "bit", "b/s", " ms", "ping", "iperf", "stream", "starlink", "lte", "loss", "cpu", "core", "gateway", "interface", "nic", "queue", "frame", "repl", "respon", "eni", "rout", "asymmetr", "reach", "communicate", "usb", "subnet", "portal", "fast at", "for a while", "minutes", "load", "10g", "2.5g", "mptcp", "multipath", "mile", "distance", "ocean", "transatlantic", "region", "data center", "datacenter", "away", "ack", "udp", "bbr", "forward", "firewall", "/2", "/1"}
 
 func mayTell(line string) bool {
 	if len(line) > longestParagraph || logged.MatchString(line) {
@@ -154,6 +154,9 @@ func readWords(s *sink, lines []piece.Line) (read int) {
 	if m := fullCPU.FindStringSubmatch(text); m != nil && !noHelp.MatchString(m[0]) {
 		said("cpu_full", strings.ToLower(m[1]+m[2]+m[3]))
 	}
+	if m := heavyCPU.FindStringSubmatch(text); m != nil && !noHelp.MatchString(m[0]) {
+		said("cpu_heavy", strings.ToLower(m[1]+m[2]))
+	}
 	if m := lossSaid.FindStringSubmatch(text); m != nil && piece.Float(m[1]+m[2]) > 0 {
 		said("loss_percent", m[1]+m[2])
 	}
@@ -172,6 +175,11 @@ func readWords(s *sink, lines []piece.Line) (read int) {
 	for key, words := range plain {
 		if m := words.FindString(text); m != "" && !(key == "lossy" || key == "bbr_helps") || m != "" && !none.MatchString(text) {
 			said(key, m)
+		}
+	}
+	for key, words := range besides {
+		if m := words.FindString(text); m != "" {
+			s.Set("said", key, m, l)
 		}
 	}
 	if m := forwarder.FindString(text); m != "" {

@@ -54,6 +54,9 @@ type Case struct {
 	newest map[string]*Host // of several hosts that call themselves alike
 }
 
+// Complaint is the topic of a text in which somebody misses something.
+const Complaint = "complaint"
+
 // Read is an output that was understood.
 type Read struct {
 	Kind string

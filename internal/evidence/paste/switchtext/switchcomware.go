@@ -145,3 +145,34 @@ func readDisplayInterface(s *sink, lines []piece.Line) int {
 }
 
 var displayLine = piece.Compile(`^(?:IP packet|Loopback|Media|Port|Flow-control|Allow|MDI|Last|Input|Output|Link|\d[\d.]*[MG]bps|Unknown-speed|Internet|The |Route|Switch|Peak|Bandwidth|IPv6|Ethernet)`)
+
+// ComwareHash reads `display link-aggregation load-sharing mode`: a heading, and in the
+// line below it what a channel, or the whole switch, hashes on.
+var ComwareHash = piece.Reader{
+	Kind:     "display link-aggregation load-sharing mode",
+	Commands: []string{"display", "dis", "disp"},
+	Starts:   func(line string) bool { return comwareHashHead.MatchString(line) },
+	Read: reading(func(s *sink, lines []piece.Line) int {
+		m := comwareHashHead.FindStringSubmatch(lines[0].Text)
+		if len(lines) < 2 {
+			return 0
+		}
+		words := strings.TrimSpace(lines[1].Text)
+		if !comwareHashWords.MatchString(words) {
+			return 0
+		}
+		s.ofSwitch("comware", lines[1])
+		fields := strings.NewReplacer(" address", "", ",", "", "ip-", "ip ", "mac-", "mac ").Replace(strings.ToLower(words))
+		fields = strings.NewReplacer("destination-", "dst-", "source-", "src-").Replace(fields)
+		if m[1] != "" {
+			s.Set("channel "+m[1], "hash", fields, lines[1])
+			return 2
+		}
+		s.SetIf("host", "load_balance", fields, lines[1])
+		return 2
+	}),
+}
+
+var comwareHashHead = piece.Compile(`^\s*(?:Link-aggregation load-sharing mode|((?:Bridge|Route)-Aggregation\d+) load-sharing mode) ?:\s*$`)
+
+var comwareHashWords = piece.Compile(`(?i)^(?:(?:destination|source)-(?:mac|ip|port)(?: address)?|ingress-port|Layer \d traffic.*|per-flow|ip-pro)(?:, .*)?$`)

@@ -194,6 +194,9 @@ var LinuxCounters = piece.Reader{
 	Kind:     "counters of a switch's ports",
 	Commands: []string{"show", "net", "portstat", "cl-netstat", "sudo"},
 	Starts: func(line string) bool {
+		if strings.Contains(line, "RX-OK") { // net-tools, of any host
+			return false
+		}
 		return strings.TrimSpace(line) == "Kernel Interface table" || strings.Contains(line, "RX_OK") && strings.Contains(line, "TX_OK") && portstatHead.MatchString(line)
 	},
 	Read: reading(func(s *sink, lines []piece.Line) int {
@@ -201,6 +204,9 @@ var LinuxCounters = piece.Reader{
 		cumulus, head := false, false
 		read := piece.EachLine(lines, func(l piece.Line, text string) bool {
 			f := strings.Fields(text)
+			if strings.Contains(text, "RX-OK") {
+				return false
+			}
 			if portstatHead.MatchString(text) {
 				columns, cumulus, head = f, f[0] == "Iface" && f[1] == "MTU", true
 				return true
