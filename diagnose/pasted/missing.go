@@ -142,8 +142,8 @@ func ofCopies(v *scene.View) []scene.Missing {
 func ofThroughput(v *scene.View) []scene.Missing {
 	_, asked := v.Case.Topics[pathtext.Throughput]
 	_, bundle := v.Case.Topics["bundle"]
-	_, copied := v.Case.Topics["rates"]
-	if !asked || bundle || copied || len(v.Case.Runs)+len(v.Hosts)+len(v.Switches) > 0 {
+	_, by, _ := strings.Cut(v.Case.Topics["rates"].Text, " ")
+	if !asked || bundle || by != "" || len(v.Case.Runs)+len(v.Hosts)+len(v.Switches) > 0 {
 		return nil
 	}
 	return []scene.Missing{{Command: "iperf3 -c PEER, then with -R, then with -P 8", Why: "what the network alone carries, each way, by one connection and by several"},

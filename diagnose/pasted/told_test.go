@@ -15,6 +15,12 @@ func TestToldCauses(t *testing.T) {
 	judgeHardware(t, []hardwareCase{
 		{"credits that are used up", "Our t3.large EC2 instance is fast at first (5 Gbps) but after 10 minutes it is slow, about 500 Mbps.\n", record.Shaper, 0.6, 0.7, "credits", ""},
 		{"an instance that is slow all the time", "Our t3.large EC2 instance is slow, about 500 Mbps since we have it.\n", record.Unknown, 0, 0, "allowance", "credits"},
+		{"a sustained rate below the peak", "An \"Up to 10 Gbps\" AWS instance, why is it throttled?\nc5.large *sustained* rate is 745 Mbit/sec\n", record.Shaper, 0.6, 0.7, "baseline", ""},
+		{"one core for all interrupts", "10GbE gives 1.7 Gbps only: all RX processing on single interrupt CPU.\n", record.ReceiverCPU, 0.55, 0.65, "RPS", ""},
+		{"RPS that did not help", "10GbE gives 1.7 Gbps only, enabling RPS on all cores does not help.\n", record.Unknown, 0, 0, "", "one core receives"},
+		{"a full program beside flows that add up", "One stream gets 100 Mbit/s, with -P 8 we get 800 Mbit/s in all.\nopenvpn is at 100% CPU.\n", record.SenderCPU, 0.4, 0.5, "", ""},
+		{"two remedies that both helped", "I found that lowering the MTU to 1400 fixes the upload.\nAfter disabling LRO on the card it is back to normal speed too.\n", record.MTU, 0.4, 0.5, "", ""},
+		{"a line that is slower one way", "Download is 900 Mbit/s, upload 20 Mbit/s, the ISP line is 1000/20.\n", record.Unknown, 0, 0, "", "another transfer"},
 		{"no cloud", "Our desktop is fast at first (900 Mbps) but after 10 minutes it is slow, about 500 Mbps.\n", record.Unknown, 0, 0, "", "credits"},
 		{"an adapter that shares a hub", "Only 40 MB/s: the Pi has a USB 3 gigabit adapter and a USB 3 SSD on the same USB hub.\n", record.CardSlot, 0.5, 0.6, "lsusb -t", ""},
 		{"an adapter on a port of its own", "Only 40 MB/s: the Pi has a USB 3 gigabit adapter on a port of the board itself.\n", record.Unknown, 0, 0, "", "share"},

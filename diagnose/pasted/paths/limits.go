@@ -11,15 +11,25 @@ import (
 	"github.com/linerate/linerate/unit"
 )
 
+// mostContested is how sure a cause is where another sentence speaks against it.
+const mostContested = 0.46
+
+// flowRates are the rates of one flow and of several, as sentences tell them.
+func flowRates(v *scene.View) (one, many unit.BitRate, ok bool) {
+	_, single, told := saidBy(v, "rate_one")
+	_, sum, both := saidBy(v, "rate_many")
+	return unit.BitRate(piece.Float(single.Text)), unit.BitRate(piece.Float(sum.Text)), told && both
+}
+
 // flowLimit: one flow and several, as sentences tell their rates: each flow has a limit,
 // and the path has more.
 func flowLimit(v *scene.View) {
-	h, one, ok := saidBy(v, "rate_one")
-	_, many, ok2 := saidBy(v, "rate_many")
-	single, sum := unit.BitRate(piece.Float(one.Text)), unit.BitRate(piece.Float(many.Text))
-	if !ok || !ok2 || sum < single*14/10 || len(v.Bonds) > 0 {
+	single, sum, ok := flowRates(v)
+	if !ok || sum < single*14/10 || len(v.Bonds) > 0 {
 		return
 	}
+	h, one, _ := saidBy(v, "rate_one")
+	_, many, _ := saidBy(v, "rate_many")
 	evidence := []record.Evidence{scene.Saw("said", fmt.Sprintf("%v by one flow", single), one.Source), scene.Saw("said", fmt.Sprintf("%v by several", sum), many.Source)}
 	_, trip, far := saidBy(v, "trip_ms")
 	_, cloud, _ := saidBy(v, "cloud")
@@ -71,6 +81,9 @@ func fullProgram(v *scene.View) {
 		sure, remedy = 0.66, "A cheaper cipher that the processor has instructions for (AES-GCM with AES-NI), several tunnels, or more and faster cores."
 	case what != "one core":
 		sure = 0.64
+	}
+	if one, many, ok := flowRates(v); ok && many >= one*14/10 {
+		sure = min(sure, mostContested) // what is full carries no more for several flows
 	}
 	v.Add(cause, sure, h, what+" (full)",
 		fmt.Sprintf("By what is said, %s is full while it runs: that is the limit, whatever the links carry.", what), remedy,
@@ -128,7 +141,7 @@ func oneQueue(v *scene.View) {
 		return
 	}
 	v.Add(record.ReceiverCPU, 0.6, h, "one receive queue",
-		"All packets come by one queue, by what is said, so that one core receives them: a card chooses the queue by addresses and ports, and a tunnel (ESP, GRE, one UDP port) or one flow has but one set of them.",
+		"All packets come by one queue or to one core, by what is said, so that one core receives them: a card chooses the queue by addresses and ports, and a tunnel (ESP, GRE, one UDP port) or one flow has but one set of them.",
 		"Several tunnels or flows, each with ports or addresses of its own; hashing by SPI or inner headers where the card can (`ethtool -N LINK rx-flow-hash esp4 sdfn`, `udp4 sdfn`); RPS, or pcrypt and threaded NAPI, to give the work behind the queue to more cores.",
 		scene.Saw("said", x.Text, x.Source)).Ask = []scene.Missing{
 		{Command: "mpstat -P ALL 1 5; grep LINK /proc/interrupts", Host: "the receiver", Why: "while it runs: whether one core is full in %soft, and which queues count"},

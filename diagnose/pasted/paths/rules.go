@@ -53,8 +53,11 @@ func smallerHelped(v *scene.View) {
 	if !ok {
 		return
 	}
-	p := pathOf(v)
-	v.Add(record.MTU, 0.74, h, "the path's MTU",
+	p, sure := pathOf(v), 0.74
+	if v.Said("offload_helps") {
+		sure = mostContested // either may be what helped
+	}
+	v.Add(record.MTU, sure, h, "the path's MTU",
 		"Smaller packets help, by what is said: something on the way carries less than the ends send, and the message that would say so (ICMP: fragmentation needed) does not arrive, or the packets are cut in two and lose a half.",
 		"Set the MTU of the tunnel or link to the largest that passes, on both ends (`ping -M do -s N PEER`: N that passes, plus 28, less the tunnel's header), or clamp the MSS of what goes through it (`iptables -t mangle -A FORWARD -p tcp --tcp-flags SYN,RST SYN -j TCPMSS --clamp-mss-to-pmtu`).",
 		append([]record.Evidence{scene.Saw("said", x.Text, x.Source)}, p.said...)...).Ask = asks(v, p)
@@ -66,7 +69,11 @@ func offloadHelped(v *scene.View) {
 	if !ok {
 		return
 	}
-	v.Add(record.CardSlot, 0.68, h, "the card's or guest's offloads",
+	sure := 0.68
+	if v.Said("mtu_helps") {
+		sure = mostContested
+	}
+	v.Add(record.CardSlot, sure, h, "the card's or guest's offloads",
 		"Without that offload it is fast, by what is said: the card, its driver or the hypervisor's switch makes large packets or checksums that the next one drops.",
 		"Leave that one offload off for good, and only that one (ethtool -K in a unit or .link file; the adapter's advanced properties on Windows; the box of pfSense and OPNsense), and try a newer driver, firmware or hypervisor: the others save much work.",
 		scene.Saw("said", x.Text, x.Source)).Ask = []scene.Missing{

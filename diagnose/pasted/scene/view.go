@@ -356,7 +356,7 @@ func (v *View) Said(keys ...string) bool {
 // rates: a how-to, an offer or a bare configuration has nothing to blame.
 func (v *View) Complains() bool {
 	_, misses := v.Case.Topics[piece.Complaint]
-	return misses || len(v.Case.Runs) > 0 || v.Said("rate_through") && v.Said("rate_direct")
+	return misses || len(v.Case.Runs) > 0 || v.Said("copy_bps") || v.Said("rate_through") && v.Said("rate_direct")
 }
 
 // Faulty reports a finding that something is wrong.

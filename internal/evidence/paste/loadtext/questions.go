@@ -39,6 +39,9 @@ func sentence(line string) bool {
 
 var bundleWords = piece.Compile(`(?i)\b(?:bond(?:ed|ing|s)?|bond\d+|lacp|802\.3ad|link[ -]aggregat\w+|lagg?\d*|lag|port[ -]?channel\w*|ether[ -]?channel\w*|nic team\w*|teamd|balance-(?:alb|tlb|xor))\b`)
 
+// noBundle is how sentences say that links are none.
+var noBundle = piece.Compile(`(?i)\b(?:not|no|without|instead of) (?:a |any |using )?(?:bond(?:ed|ing|s)?|lacp|lagg?|link aggregation|nic team\w*)\b`)
+
 // oneLinks are how a sentence says that a bundle carries like one of its links: by
 // the link, or by a rate that one link has.
 var oneLinks = []piece.Pattern{
@@ -131,7 +134,7 @@ func readQuestions(s *sink, lines []piece.Line) (read int) {
 	if version := oneThreadTest(l.Text); version != "" {
 		s.topic("iperf", version, l)
 	}
-	if bundleWords.MatchString(l.Text) || groupWords.MatchString(l.Text) {
+	if bundleWords.MatchString(l.Text) && !noBundle.MatchString(l.Text) || groupWords.MatchString(l.Text) {
 		s.topic("bundle", "", l)
 	}
 	if largeWords.MatchString(l.Text) {

@@ -27,7 +27,7 @@ const (
 // marks are words of which each line that counts has one.
 var marks = []string{"flannel", "calico", "cilium", "weave", "canal", "vxlan", "geneve", "ipip", "wireguard", "openvpn", "ipsec", "strongswan", "tailscale", "zerotier", "netbird", "tunnel", "vpn", "overlay", "nebula", "tinc", "n2n", " gre", "backend",
 	"pod", "container", "kube", "k3s", "k8s", "rke", "docker", "virtio", "vmxnet", "netvsc", "hyper-v", "e1000", "guest", "mtu", "mss", "offload", "lro", "gro", "tso", "lso", "gso", "checksum",
-	"bps", "bit", "b/s", " ms", "ping", "iperf", "stream", "starlink", "lte", "loss", "cpu", "core", "gateway", "interface", "nic", "queue", "frame", "repl", "respon", "eni", "rout", "asymmetr", "reach", "communicate", "usb", "subnet", "portal", "fast at", "for a while", "minutes", "load", "10g", "2.5g", "mptcp", "multipath", "mile", "distance", "ocean", "transatlantic", "region", "data center", "datacenter", "away", "ack", "udp", "bbr", "forward", "firewall", "/2", "/1"}
+	"bps", "bit", "b/s", " ms", "ping", "iperf", "stream", "starlink", "lte", "loss", "cpu", "core", "gateway", "interface", "nic", "queue", "frame", "repl", "respon", "eni", "rout", "asymmetr", "reach", "communicate", "usb", "subnet", "portal", "fast at", "for a while", "minutes", "load", "10g", "rx ", "rps", "rss", "irq", "interrupt", "throttl", "2.5g", "mptcp", "multipath", "mile", "distance", "ocean", "transatlantic", "region", "data center", "datacenter", "away", "ack", "udp", "bbr", "forward", "firewall", "/2", "/1"}
 
 func mayTell(line string) bool {
 	if len(line) > longestParagraph || logged.MatchString(line) {
@@ -186,6 +186,8 @@ func readWords(s *sink, lines []piece.Line) (read int) {
 		said("forwards", m)
 	}
 	if m := oneQueue.FindString(text); m != "" {
+		said("one_queue", m)
+	} else if m := oneCore.FindString(text); m != "" && !noHelp.MatchString(m) {
 		said("one_queue", m)
 	}
 	if m := wrongWay.FindString(text); m != "" {
