@@ -23,7 +23,7 @@ func credits(v *scene.View) {
 		evidence[1] = scene.Saw("said", name.Text, name.Source)
 	}
 	v.Add(record.Shaper, sure, h, "the instance's credits ("+provider.Text+")",
-		"By what is said, it is fast for some time and slow from then on, or held to a base rate: smaller instances have a base rate and credits above it (\"up to\"), which a long transfer uses up and a rest fills again. No setting of the host changes that.",
+		"By what is said, it is fast for some time and slow from then on, or never faster than a base rate: smaller instances have a base rate and credits above it (\"up to\"), which a long transfer uses up and a rest fills again. No setting of the host changes that.",
 		"Take a type whose sustained rate is what you need (AWS: the baseline of `aws ec2 describe-instance-types`, not the peak), or spread the transfer over time or instances. A disk's credits look the same: test the network alone (`iperf3 -t 1800`).", evidence...).Ask = append([]scene.Missing{
 		{Command: "iperf3 -c PEER -P 8 -t 1800 -i 60", Host: "", Why: "at which rate it settles once the credits are used up, without disks"}}, cloudAsks(provider.Text)[1:]...)
 }

@@ -149,6 +149,11 @@ func (s *sink) ifDetail(subject, text string, l piece.Line) {
 		s.pairs(subject, f[2:], piece.Words("lagghash"), l)
 	case f[0] == "laggport:" && len(f) > 1:
 		s.laggPort(subject, text, l)
+	case strings.HasPrefix(text, "bond "):
+		s.macBond(subject, text, l)
+	case macPort.MatchString(text):
+		m := macPort.FindStringSubmatch(text)
+		s.Set("link "+m[1], "bundled", piece.YesNo[m[2] == "selected" && strings.Contains(text, "distributing")], l)
 	case f[0] == "member:" && len(f) > 1:
 		s.Set(subject, "kind", "bridge", l)
 		s.Set("link "+f[1], "master", strings.TrimPrefix(subject, "link "), l)
@@ -178,6 +183,27 @@ func (s *sink) ifDetail(subject, text string, l piece.Line) {
 			state = "UP"
 		}
 		s.Set(subject, "state", state, l)
+	}
+}
+
+// macPort is a port of a bond in macOS' `ifconfig -b`, with whether LACP took it.
+var macPort = piece.Compile(`^(en\d+): (selected|unselected)\b`)
+
+// macBond reads what `ifconfig` of macOS says of a bond (bond(4); if_bond_net.c).
+func (s *sink) macBond(subject, text string, l piece.Line) {
+	key, value, _ := strings.Cut(text, ":")
+	switch value = strings.TrimSpace(value); key {
+	case "bond interfaces":
+		s.Set(subject, "kind", "lagg", l)
+		for _, port := range strings.Fields(value) {
+			s.Port(strings.TrimPrefix(subject, "link "), port, l)
+		}
+	case "bond mode":
+		s.Set(subject, "kind", "lagg", l)
+		s.Set(subject, "laggproto", strings.ToLower(value), l)
+		if value == "LACP" {
+			s.Set(subject, "mode", "802.3ad", l)
+		}
 	}
 }
 

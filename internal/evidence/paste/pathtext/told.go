@@ -10,7 +10,7 @@ var (
 	// oneCore: one core gets all interrupts, or spreading them over cores helped.
 	oneCore = piece.Compile(`(?i)\b(?:all|every)\b[^.;]{0,30}\b(?:rx|receive|packets?|processing|interrupts?|irqs?|softirqs?)\b[^.;]{0,30}\bon (?:a |the )?(?:single|one|same|1)\b(?: \w+)? (?:cpu|core)\b|\b(?:enabl\w+|with|turn(?:ed|ing) on|setting)\b[^.;]{0,12}\b(?:rps|rss|multi-?queue|irq affinity)\b[^;]{0,90}\b(?:improv\w+|faster|better|help(?:s|ed)|increas\w+|went from|doubl\w+)`)
 	// usbShared: a network adapter and something else behind one USB hub or controller.
-	usbShared = piece.Compile(`(?i)\b(?:same|one|single|shar(?:e|es|ed|ing)(?: \w+){0,3})(?: (?:usb|root)[ \d.-]*){0,2} ?(?:hub|bus|host controller|controller|docking station|dock)\b[^.;]{0,80}|\b(?:hub|dock)\b[^.;]{0,60}\b(?:as well|shar(?:e|es|ed|ing)|both)\b`)
+	usbShared = piece.Compile(`(?i)\b(?:same|one|single|shar(?:e|es|ed|ing)(?: \w+){0,3})(?: (?:usb|root)[ \d.-]*){0,2} ?(?:hub|bus|host controller|controller|dock\w*)\b[^.;]{0,80}|\b(?:hub|dock)\b[^.;]{0,60}\b(?:as well|shar(?:e|es|ed|ing)|both)\b`)
 	// twoHomed: one end has several addresses, ports or portals for storage.
 	twoHomed = piece.Compile(`(?i)\b(?:two|2|dual|four|4|both|multiple|several)\b(?: [\w.-]+){0,3} (?:nics?|ports?|interfaces?|ips?|ip addresses|addresses|portals?|vmks?|vmkernel ports?|subnets|links|paths)\b`)
 	// oneUsed: and one of them carries all.
