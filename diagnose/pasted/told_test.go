@@ -1,6 +1,7 @@
 package pasted
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/linerate/linerate/internal/evidence/paste"
@@ -13,7 +14,10 @@ import (
 func TestToldCauses(t *testing.T) {
 	const netstat = "root@srv:~# netstat -ni\nKernel Interface table\nIface      MTU    RX-OK RX-ERR RX-DRP RX-OVR    TX-OK TX-ERR TX-DRP TX-OVR Flg\nbond0     1500 98212345      0      0 0      88123456      0      0      0 BMmRU\neth0      1500 98200000      0      0 0         10000      0      0      0 BMsRU\nwhy is the bond slow?\n"
 	const mac = "The bond of my Mac gives 940 Mbit/s only\n$ ifconfig -b bond0\nbond0: flags=8843<UP,BROADCAST,RUNNING,SIMPLEX,MULTICAST> mtu 1500\n\tether 00:3e:e1:c0:00:01\n\tmedia: autoselect\n\tstatus: active\n\tbond interfaces: en0 en1\n\tbond mode: LACP\n\t    bond key: 0x1, priority: 0x8000, system: 0x8000, 00:3e:e1:c0:00:01\n\t    en0: selected collecting distributing\n\t    en1: "
+	const rsc = "Receive on the 10G card is only 3 Gbit/s, sending 9.\nPS C:\\> Get-NetAdapterRsc\n\nName                           IPv4Enabled  IPv6Enabled  IPv4Operational IPv6Operational IPv4FailureReason\n----                           -----------  -----------  --------------- --------------- -----------------\nEthernet 2                     %s        %s        %s           %s           None\n"
 	judgeHardware(t, []hardwareCase{
+		{"RSC that is off", strings.ReplaceAll(rsc, "%s", "False"), record.ReceiverCPU, 0.4, 0.5, "Enable-NetAdapterRsc", ""},
+		{"RSC that is on", strings.ReplaceAll(rsc, "%s", "True "), record.Unknown, 0, 0, "", "RSC"},
 		{"macOS: a port that LACP left out", mac + "unselected\n", record.LACPDown, 0.7, 0.95, "en1", ""},
 		{"macOS: both ports taken", mac + "selected collecting distributing\n", record.SingleLink, 0.3, 0.7, "", "no LACP group"},
 		{"credits that are used up", "Our t3.large EC2 instance is fast at first (5 Gbps) but after 10 minutes it is slow, about 500 Mbps.\n", record.Shaper, 0.6, 0.7, "credits", ""},

@@ -21,6 +21,6 @@ func Rules() []scene.Rule {
 		windows, paced, stalledRuns, smallBuffers,
 		guestCardsEmulated, guestLimits, guestQueue, onePath,
 		standby, nearPath, oneInterface, subflowLimits, backupSubflows, unscaled, reversePath, tunnelFrames, stripped,
-		windowsRSS, hyperVQueues, windowsTuning, preferredLink, teamFailures,
+		windowsRSS, rscOff, hyperVQueues, windowsTuning, preferredLink, teamFailures,
 	}
 }

@@ -59,6 +59,29 @@ func rssOff(v *scene.View, h *piece.Host, global piece.Value) {
 		"Turn it on: `Set-NetOffloadGlobalSetting -ReceiveSideScaling Enabled`, then `Get-NetAdapterRss` for each card (`Enable-NetAdapterRss -Name NAME`).", evidence...)
 }
 
+// rscOff: a card of Windows that does not merge what it receives.
+func rscOff(v *scene.View) {
+	if !v.Complains() || v.HasFinding(record.ReceiverCPU) {
+		return
+	}
+	for _, h := range v.Hosts {
+		for _, name := range h.Subjects("link") {
+			x, ok := h.Get("link "+name, "rsc")
+			if !ok || x.Text != "off" {
+				continue
+			}
+			v.Add(record.ReceiverCPU, 0.46, h, name+" of "+scene.NameOf(h)+" (RSC off)",
+				fmt.Sprintf("Receive segment coalescing (RSC) does not work on %s: Windows takes each packet of a flow by itself, which costs a core several times as much as merged ones; receiving is slower than sending then. A filter driver, a virtual switch or IPsec turns it off, and so does a property of the card.", name),
+				"Turn it on: `Enable-NetAdapterRsc -Name \"NAME\"`, `Set-NetOffloadGlobalSetting -ReceiveSegmentCoalescing Enabled`, for a virtual switch `Set-VMSwitch -EnableSoftwareRsc $true`; IPv4FailureReason says what prevents it. Larger frames help as much.",
+				scene.Saw("RSC of "+name, "off", x.Source)).Ask = []scene.Missing{
+				{Command: `Get-Counter '\Processor(*)\% Processor Time'`, Host: scene.NameOf(h), Why: "while it receives: whether one core is full"},
+				{Command: "iperf3 -c PEER, then with -R", Host: scene.NameOf(h), Why: "whether receiving is slower than sending"},
+				{Command: "Get-NetAdapterRss; Get-NetAdapterRsc | Format-List", Host: scene.NameOf(h), Why: "how many cores receive, and why RSC does not work"}}
+			return
+		}
+	}
+}
+
 // hyperVQueues: Hyper-V whose guests' traffic all goes by one core: VMQ is off on the
 // card, or for the guest.
 func hyperVQueues(v *scene.View) {

@@ -15,7 +15,7 @@ import (
 var PowerShell = piece.Reader{
 	Kind: "PowerShell",
 	Commands: []string{"get-netlbfoteam", "get-netadapter", "get-smbmultichannelconnection", "get-netlbfoteamnic", "get-netadapterstatistics", "get-vmswitchteam",
-		"get-netadapterrss", "get-netadaptervmq", "get-vmnetworkadapter", "get-netlbfoteammember", "get-iscsisession", "get-iscsiconnection"},
+		"get-netadapterrss", "get-netadaptervmq", "get-netadapterrsc", "get-vmnetworkadapter", "get-netlbfoteammember", "get-iscsisession", "get-iscsiconnection"},
 	Starts: func(line string) bool {
 		return psTitles.MatchString(line) || psItem.MatchString(line)
 	},
@@ -29,7 +29,7 @@ var PowerShell = piece.Reader{
 	}),
 }
 
-var psTitles = piece.Compile(`^\s*(?:Name\s+(?:InterfaceDescription|Status\s+LinkSpeed|LinkSpeed|ReceivedBytes|Members|TeamingMode|Enabled|ifIndex|InterfaceAlias|Team\b)|Server Name\s+Selected|ServerName\s+Selected|(?:ifIndex|InterfaceAlias)\s+.*LinkSpeed|ifIndex\s+InterfaceAlias\s|InstanceName\s+CookedValue|IPAddress\s+(?:InterfaceAlias|PrefixLength)|InterfaceAlias\s+(?:IPAddress|NextHop|InterfaceMetric|PrefixLength|NlMtu)|SettingName\s+\S*(?:AutoTuning|Congestion)|VMName\s+[A-Z])`)
+var psTitles = piece.Compile(`^\s*(?:Name\s+(?:InterfaceDescription|IPv4Enabled|Status\s+LinkSpeed|LinkSpeed|ReceivedBytes|Members|TeamingMode|Enabled|ifIndex|InterfaceAlias|Team\b)|Server Name\s+Selected|ServerName\s+Selected|(?:ifIndex|InterfaceAlias)\s+.*LinkSpeed|ifIndex\s+InterfaceAlias\s|InstanceName\s+CookedValue|IPAddress\s+(?:InterfaceAlias|PrefixLength)|InterfaceAlias\s+(?:IPAddress|NextHop|InterfaceMetric|PrefixLength|NlMtu)|SettingName\s+\S*(?:AutoTuning|Congestion)|VMName\s+[A-Z])`)
 
 var psItem = piece.Compile(`^(Name|VMName|InterfaceAlias|ServerName|Server Name|InitiatorPortalAddress|InitiatorAddress|ConnectionIdentifier|AuthenticationType|TeamingMode|LoadBalancingAlgorithm|Members|TeamNics|InterfaceDescription|NetAdapterInterfaceDescription|LinkSpeed|NumberOfReceiveQueues|ClientRSSCapable|MacAddress|EnableMultiChannel|AutoTuningLevelLocal|SettingName|FailureReason|MaximumBandwidth|ThrottleRate(?:Action)?|InterfaceMetric|VmqWeight|VrssEnabled)\s*: ?`)
 

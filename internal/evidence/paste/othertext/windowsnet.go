@@ -94,6 +94,9 @@ func (s *sink) psMore(o psObject, l piece.Line) bool {
 		s.Set("link "+o["Name"], "there", "yes", l)
 		s.SetIf("link "+o["Name"], "description", o["InterfaceDescription"], l)
 		s.SetIf("link "+o["Name"], "vmq", map[string]string{"True": "on", "False": "off"}[o["Enabled"]], l)
+	case o["IPv4Enabled"] != "" && o["Name"] != "":
+		s.OfSystem("windows", l)
+		s.SetIf("link "+o["Name"], "rsc", map[string]string{"True": "on", "False": "off"}[o.first("IPv4Operational", "IPv4OperationalState", "IPv4Enabled")], l)
 	case o["CookedValue"] != "":
 		if n, err := strconv.ParseFloat(strings.Replace(o["CookedValue"], ",", ".", 1), 64); err == nil && n >= 0 && n <= 100.5 {
 			s.windowsCore(strings.TrimPrefix(o["InstanceName"], "0,"), n, l)
