@@ -15,7 +15,10 @@ func TestToldCauses(t *testing.T) {
 	const netstat = "root@srv:~# netstat -ni\nKernel Interface table\nIface      MTU    RX-OK RX-ERR RX-DRP RX-OVR    TX-OK TX-ERR TX-DRP TX-OVR Flg\nbond0     1500 98212345      0      0 0      88123456      0      0      0 BMmRU\neth0      1500 98200000      0      0 0         10000      0      0      0 BMsRU\nwhy is the bond slow?\n"
 	const mac = "The bond of my Mac gives 940 Mbit/s only\n$ ifconfig -b bond0\nbond0: flags=8843<UP,BROADCAST,RUNNING,SIMPLEX,MULTICAST> mtu 1500\n\tether 00:3e:e1:c0:00:01\n\tmedia: autoselect\n\tstatus: active\n\tbond interfaces: en0 en1\n\tbond mode: LACP\n\t    bond key: 0x1, priority: 0x8000, system: 0x8000, 00:3e:e1:c0:00:01\n\t    en0: selected collecting distributing\n\t    en1: "
 	const rsc = "Receive on the 10G card is only 3 Gbit/s, sending 9.\nPS C:\\> Get-NetAdapterRsc\n\nName                           IPv4Enabled  IPv6Enabled  IPv4Operational IPv6Operational IPv4FailureReason\n----                           -----------  -----------  --------------- --------------- -----------------\nEthernet 2                     %s        %s        %s           %s           None\n"
+	const busybox = "Only 400 Mbit/s go through the router.\nMem: 201420K used, 45000K free, 1020K shrd, 3000K buff, 9000K cached\nCPU:   0% usr   1% sys   0% nic %\nLoad average: 1.02 0.90 0.50 2/80 3021\n"
 	judgeHardware(t, []hardwareCase{
+		{"busybox: a quarter in soft interrupts", strings.Replace(busybox, "nic %", "nic 74% idle   0% io   0% irq  25% sirq", 1), record.ReceiverCPU, 0.5, 0.6, "rps_cpus", ""},
+		{"busybox: little of it", strings.Replace(busybox, "nic %", "nic 88% idle   0% io   0% irq  11% sirq", 1), record.Unknown, 0, 0, "", "one core of"},
 		{"RSC that is off", strings.ReplaceAll(rsc, "%s", "False"), record.ReceiverCPU, 0.4, 0.5, "Enable-NetAdapterRsc", ""},
 		{"RSC that is on", strings.ReplaceAll(rsc, "%s", "True "), record.Unknown, 0, 0, "", "RSC"},
 		{"macOS: a port that LACP left out", mac + "unselected\n", record.LACPDown, 0.7, 0.95, "en1", ""},

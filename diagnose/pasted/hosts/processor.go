@@ -19,6 +19,33 @@ const (
 	fullTask = 88.0 // per cent of a core: a thread that has no more
 )
 
+// oneOfAll: soft interrupts whose share of all cores is just one core, where only the sum
+// of them was read (busybox' top).
+func oneOfAll(v *scene.View) {
+	for _, h := range v.Hosts {
+		cores, _, known := scene.Number(h, "host", "cores")
+		if len(h.Cores) != 1 || h.Cores[0].ID != "all" || !v.Complains() {
+			continue
+		}
+		all := h.Cores[0]
+		for _, n := range []float64{2, 4, 8} {
+			if known && cores != n || all.Soft < 92/n || all.Soft > 106/n || all.Idle < 100/n || all.User+all.System > 50/n {
+				continue
+			}
+			sure := 0.56
+			if known {
+				sure = 0.74
+			}
+			v.Add(record.ReceiverCPU, sure, h, fmt.Sprintf("one core of %.0f of %s", n, scene.NameOf(h)),
+				fmt.Sprintf("Soft interrupts take %.0f %% of all cores together, and little else runs: that is the whole of one core of %.0f, while the others idle. One core takes all packets, and it is full.", all.Soft, n),
+				"Spread them: more queues (`ethtool -L`), RPS (`echo f > /sys/class/net/LINK/queues/rx-0/rps_cpus`; OpenWrt: `option packet_steering 2`), irqbalance; or less work a packet: flow offload of the firewall (software, hardware), no SQM, GRO.",
+				scene.Saw("all cores of "+scene.NameOf(h), fmt.Sprintf("%.0f %% soft interrupts, %.0f %% idle", all.Soft, all.Idle), all.Source)).Ask = []scene.Missing{
+				{Command: "grep -c processor /proc/cpuinfo; cat /proc/stat, twice", Host: scene.NameOf(h), Why: "how many cores there are, and which one the soft interrupts fill"},
+				{Command: "cat /proc/interrupts; cat /proc/net/softnet_stat", Host: scene.NameOf(h), Why: "which core takes the card's interrupts, and whether packets are dropped"}}
+		}
+	}
+}
+
 // busyCores: cores that are full, and what fills them.
 func busyCores(v *scene.View) {
 	for _, h := range v.Hosts {

@@ -16,6 +16,8 @@ var CPULoad = piece.Reader{
 		switch {
 		case strings.Contains(line, "%idle"), strings.Contains(line, "%CPU") || strings.Contains(line, "CPU%") || strings.Contains(line, "WCPU"):
 			return true
+		case strings.Contains(line, "% sirq"):
+			return busyboxCores.MatchString(line)
 		case strings.Contains(line, "%Cpu") || strings.Contains(line, "Cpu(s)") || strings.HasPrefix(line, "top - "):
 			return true
 		case strings.Count(line, ".")+strings.Count(line, ",") >= 9:
@@ -27,6 +29,9 @@ var CPULoad = piece.Reader{
 }
 
 var topCore = piece.Compile(`^%?Cpu(\(s\)|\d+)\s*:\s*(.*)$`)
+
+// busyboxCores are the shares of all cores together (busybox top.c display_header).
+var busyboxCores = piece.Compile(`^CPU:\s+(\d+)% usr\s+(\d+)% sys\s+(\d+)% nic\s+(\d+)% idle\s+(\d+)% io\s+(\d+)% irq\s+(\d+)% sirq`)
 
 var topShare = piece.Compile(`([\d.,]+)\s*%?\s*(us|sy|ni|id|wa|hi|si|st)\b`)
 
@@ -50,6 +55,8 @@ func readCPULoad(s *sink, lines []piece.Line) (read int) {
 		case s.sysstat(text, l):
 		case topCore.MatchString(text):
 			s.topCore(text, l)
+		case busyboxCores.MatchString(text):
+			s.busyboxCores(text, l)
 		case titled(fields):
 			titles = fields
 		case titles != nil && s.titledRow(titles, fields, text, l):
@@ -211,6 +218,14 @@ func (s *sink) topCore(text string, l piece.Line) {
 		}
 	}
 	s.core(c, l)
+}
+
+func (s *sink) busyboxCores(text string, l piece.Line) {
+	n := make([]float64, 0, 8)
+	for _, share := range busyboxCores.FindStringSubmatch(text)[1:] {
+		n = append(n, piece.Float(share))
+	}
+	s.core(piece.Core{ID: "all", User: n[0] + n[2], System: n[1], Idle: n[3], Soft: n[5] + n[6]}, l)
 }
 
 // core notes a core's load in place of an earlier one: a later row is the mean, or a
