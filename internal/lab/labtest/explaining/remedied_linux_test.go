@@ -46,13 +46,14 @@ func (i *instance) remedied(k *kept, window time.Duration) {
 	}
 	k.Tried.Promised = mega(f.Expected)
 	i.joined(f.Ways[0])
-	k.Tried.Measure(func() float64 { // the machine has other things to do
+	k.Tried.Measure(func() (float64, string) { // the machine has other things to do
 		again := i.stand.trial(append(slices.Clone(i.faults), options...), max(window, longGlance))
-		got := mega(goodput(again))
-		if t := trialOf(again); t != nil && t.Finding != nil {
-			i.t.Logf("after it: %.1f of %.1f Mbit/s: %s: %s", got, k.Tried.Promised, t.Finding.Cause, t.Finding.Summary)
+		got, t := mega(goodput(again)), trialOf(again)
+		if t == nil || t.Finding == nil {
+			return got, ""
 		}
-		return got
+		i.t.Logf("after it: %.1f of %.1f Mbit/s: %s: %s", got, k.Tried.Promised, t.Finding.Cause, t.Finding.Summary)
+		return got, string(t.Finding.Cause)
 	})
 }
 

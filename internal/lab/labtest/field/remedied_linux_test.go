@@ -54,12 +54,12 @@ func (s *stand) remedied(f finding, file string, asked map[string]string) (did t
 		return tried.Result{Left: left}
 	}
 	did.Promised = float64(f.Expected) / 1e6
-	did.Measure(func() float64 { // the machine has other things to do
+	did.Measure(func() (float64, string) { // the machine has other things to do
 		rec := filepath.Join(s.t.TempDir(), "remedied.json")
 		said, wrong, _ := linerate(measuring(file, rec, asked)...)
 		again := s.explained(rec)
 		s.t.Logf("after it: %v of %v: %s: %s%s", again.Rate, f.Expected, again.Cause, again.Summary, map[bool]string{true: said + wrong}[again.Cause == ""])
-		return float64(again.Rate) / 1e6
+		return float64(again.Rate) / 1e6, string(again.Cause)
 	})
 	return did
 }
