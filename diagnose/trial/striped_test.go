@@ -8,7 +8,7 @@ import (
 	"github.com/linerate/linerate/record"
 )
 
-// TestUnevenHops: a route that prefers one of two like next hops is mended by equal
+// TestUnevenHops: a route that prefers one of two like next hops is repaired by equal
 // weights; more streams would only try the same luck more often.
 func TestUnevenHops(t *testing.T) {
 	t.Parallel()
