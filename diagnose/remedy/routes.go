@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/record"
@@ -24,6 +25,20 @@ func hostRoute(h netstate.Host, own, peer netip.Addr) []string {
 		argv = append(argv, "via", gw.String())
 	}
 	return append(argv, "dev", holder.Name, "src", own.String())
+}
+
+// EvenHops gives the next hops of a route of the host one weight: the same command again
+// with others. It is asked of a person where a routing daemon keeps the route, where it names
+// a nexthop object, and where it has attributes that the command would lose.
+func EvenHops(h netstate.Host, r netstate.Route) record.Way {
+	if r.Object != 0 || len(r.Extra) > 0 || !slices.Contains([]string{"", "boot", "static"}, r.Protocol) {
+		return record.Way{record.Ask(fmt.Sprintf("give the next hops of the route to %s on %s one weight, where it is kept (`ip route show %[1]s`)", r.Dst, h.Name))}
+	}
+	r.Hops = slices.Clone(r.Hops)
+	for i := range r.Hops {
+		r.Hops[i].Weight = 1
+	}
+	return record.Way{record.Run(h.Name, ip(r.Dst.Addr(), append([]string{"route", "replace"}, strings.Fields(r.Words(nil))...)...)...)}
 }
 
 // mostRules are shown of as many addresses; the rest is like them.

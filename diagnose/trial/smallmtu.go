@@ -40,25 +40,24 @@ func (v *wayView) sizesLost() (hypothesis, bool) {
 	if !v.room() {
 		return hypothesis{}, false
 	}
-	for _, p := range v.trial.Sizes {
-		if p.From != v.from || p.To != v.to || !p.Answers || p.Sent == 0 || p.Passed == p.Sent {
-			continue
-		}
-		h := hypothesis{
-			cause: record.MTU, seen: true, sure: 0.95, mended: "With an MTU that passes",
-			summary: fmt.Sprintf("Full packets get lost in silence: %s of %d bytes, the MTU of %s on %s, came through to %s and back%s, and small ones do.", someOf(p.Passed, p.Sent), p.MTU, p.Link, p.From, p.To, passing(p.Passes)),
-			evidence: append([]record.Evidence{
-				{What: fmt.Sprintf("echoes of %d bytes from %s to %s", p.MTU, p.From, p.To), Value: fmt.Sprintf("%d of %d came back", p.Passed, p.Sent), Source: diagnose.FromProbe},
-			}, append(v.segmentEvidence(), append(v.tcpEvidence(), v.loads()...)...)...),
-			remedy: remedy.Lowered(v.fabric.Hosts[p.From], v.fabric.Hosts[p.To], p.Link, v.laneOf(p), v.lowersTo(), host.Raise(p.To, p.MTU)+", which spares the network's other hosts the same change"),
-		}
-		if p.Named > 0 {
-			h.summary = fmt.Sprintf("Full packets do not pass: of %d bytes, the MTU of %s on %s, %s came through to %s, and a router on the way says that it takes %d.", p.MTU, p.Link, p.From, someOf(p.Passed, p.Sent), p.To, p.Named)
-		}
-		v.weighSizes(&h, p)
-		return h, true
+	lost := v.lostSizes()
+	if len(lost) == 0 {
+		return hypothesis{}, false
 	}
-	return hypothesis{}, false
+	p := lost[0]
+	h := hypothesis{
+		cause: record.MTU, seen: true, sure: 0.95, mended: "With an MTU that passes",
+		summary: fmt.Sprintf("Full packets get lost in silence: %s of %d bytes, the MTU of %s on %s, came through to %s and back%s, and small ones do.", someOf(p.Passed, p.Sent), p.MTU, p.Link, p.From, p.To, passing(p.Passes)),
+		evidence: append([]record.Evidence{
+			{What: fmt.Sprintf("echoes of %d bytes from %s to %s", p.MTU, p.From, p.To), Value: fmt.Sprintf("%d of %d came back", p.Passed, p.Sent), Source: diagnose.FromProbe},
+		}, append(v.segmentEvidence(), append(v.tcpEvidence(), v.loads()...)...)...),
+		remedy: v.lowered(lost),
+	}
+	if p.Named > 0 {
+		h.summary = fmt.Sprintf("Full packets do not pass: of %d bytes, the MTU of %s on %s, %s came through to %s, and a router on the way says that it takes %d.", p.MTU, p.Link, p.From, someOf(p.Passed, p.Sent), p.To, p.Named)
+	}
+	v.weighSizes(&h, p)
+	return h, true
 }
 
 // standStill reports streams between two addresses that all stand still.
@@ -202,14 +201,44 @@ func (v *wayView) laneOf(p record.SizeProbe) flow.Lane {
 	return v.lanes[0].Lane
 }
 
-// lowersTo is the MTU that the first remedy for lost sizes sets; zero none.
+// lostSizes are the probes of this way whose full packets did not all come back, without
+// those that lost some by chance where others are holes.
+func (v *wayView) lostSizes() []record.SizeProbe {
+	all := slices.DeleteFunc(slices.Clone(v.trial.Sizes), func(p record.SizeProbe) bool {
+		return p.From != v.from || p.To != v.to || !p.Answers || p.Sent == 0 || p.Passed == p.Sent
+	})
+	if slices.ContainsFunc(all, func(p record.SizeProbe) bool { return !someEchoesLost(p) }) {
+		all = slices.DeleteFunc(all, someEchoesLost)
+	}
+	return all
+}
+
+// lowersTo is the MTU that the first remedy for lost sizes sets, which passes by every pair
+// of links; zero none, or unknown.
 func (v *wayView) lowersTo() int {
-	for _, p := range v.trial.Sizes {
-		if size := host.UsualMTU(max(p.Passes, p.Named)); p.From == v.from && p.To == v.to && p.Answers && p.Passed < p.Sent {
-			return size
+	least := 0
+	for i, p := range v.lostSizes() {
+		if size := max(p.Passes, p.Named); i == 0 || size < least {
+			least = size
 		}
 	}
-	return 0
+	return host.UsualMTU(least)
+}
+
+// lowered sets every pair of links by which full packets get lost to a size that passes.
+func (v *wayView) lowered(lost []record.SizeProbe) (all record.Remedy) {
+	for i, p := range lost {
+		one := remedy.Lowered(v.fabric.Hosts[p.From], v.fabric.Hosts[p.To], p.Link, v.laneOf(p), v.lowersTo(), host.Raise(p.To, p.MTU)+", which spares the network's other hosts the same change")
+		switch {
+		case i == 0:
+			all = one
+		case len(one) == len(all): // both begin with commands, or neither has any
+			all[0] = all[0].Joined(one[0])
+		default:
+			return record.Remedy{one[len(one)-1]}
+		}
+	}
+	return all
 }
 
 // efficiencyOf is the payload's share of a frame with so much of it.

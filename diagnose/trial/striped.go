@@ -13,6 +13,7 @@ import (
 	"github.com/linerate/linerate/steer"
 	"github.com/linerate/linerate/steer/switchhash"
 	"github.com/linerate/linerate/steer/system"
+	"github.com/linerate/linerate/unit"
 )
 
 // striped is what deals flows out over one side's links: the sender's bond, or
@@ -20,8 +21,42 @@ import (
 type striped struct {
 	reach    steer.Reach
 	evidence []record.Evidence
-	mend     record.Remedy // what to change so that ports decide; nil unknown
-	mended   string        // the same as the beginning of "...: 2 Gbit/s instead of 1"
+	mend     record.Remedy  // what to change so that ports decide; nil unknown
+	mended   string         // the same as the beginning of "...: 2 Gbit/s instead of 1"
+	weights  map[string]int // by link, of next hops that are like but not in weight; nil where none are
+	even     record.Way     // what gives them one weight
+}
+
+// heavier reports next hops that are preferred by weight to each of the others.
+func (d striped) heavier(full, idle []linkLoad) bool {
+	least, most := math.MaxInt, 0
+	for _, l := range full {
+		least = min(least, d.weights[l.link])
+	}
+	for _, l := range idle {
+		most = max(most, d.weights[l.link])
+	}
+	return most > 0 && least > most
+}
+
+// unlikeWeights are those of the next hops of a route, by link, where the links are equally
+// fast and the weights not equal; else nil.
+func unlikeWeights(h netstate.Host, hops []netstate.NextHop) map[string]int {
+	out, unlike := map[string]int{}, false
+	var speed unit.BitRate
+	for _, hop := range hops {
+		l, ok := h.Link(hop.Link)
+		if !ok || hop.Dead || l.Speed <= 0 || speed > 0 && l.Speed != speed {
+			return nil
+		}
+		speed = l.Speed
+		out[hop.Link] = max(hop.Weight, 1)
+		unlike = unlike || out[hop.Link] != out[hops[0].Link]
+	}
+	if !unlike || len(out) < len(hops) {
+		return nil
+	}
+	return out
 }
 
 func (v *wayView) striped(sending bool) striped {
@@ -121,6 +156,10 @@ func (v *wayView) multipath(h netstate.Host) (striped, bool) {
 			reach:  steer.Reach{Addresses: true, Ports: len(policy) == 1 && policy[0] == 1, Why: "the route's hash takes addresses only"},
 			mend:   record.Do(record.Sysctl(h.Name, key, "1")),
 			mended: "With a hash that takes ports",
+		}
+		if d.weights = unlikeWeights(h, r.Hops); d.weights != nil {
+			d.even = remedy.EvenHops(h, r)
+			d.mend = record.Remedy{d.mend[0].Joined(d.even)}
 		}
 		if len(policy) == 1 {
 			d.evidence = []record.Evidence{{What: "hash policy of the route to " + to.String() + " on " + h.Name, Value: fmt.Sprint(policy[0]), Source: key}}

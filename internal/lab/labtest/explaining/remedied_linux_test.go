@@ -1,7 +1,6 @@
 package explaining
 
 import (
-	"math"
 	"os/exec"
 	"slices"
 	"strconv"
@@ -47,20 +46,15 @@ func (i *instance) remedied(k *kept, window time.Duration) {
 	}
 	k.Tried.Promised = mega(f.Expected)
 	i.joined(f.Ways[0])
-	// What is off once is measured again before it is believed, and the nearest counts: the
-	// machine has other things to do.
-	for range 3 {
+	k.Tried.Measure(func() (float64, string) { // the machine has other things to do
 		again := i.stand.trial(append(slices.Clone(i.faults), options...), max(window, longGlance))
-		if got := mega(goodput(again)); math.Abs(got-k.Tried.Promised) < math.Abs(k.Tried.Got-k.Tried.Promised) || k.Tried.Got == 0 {
-			k.Tried.Got = got
+		got, t := mega(goodput(again)), trialOf(again)
+		if t == nil || t.Finding == nil {
+			return got, ""
 		}
-		if k.Tried.Kept() {
-			return
-		}
-		if t := trialOf(again); t != nil && t.Finding != nil {
-			i.t.Logf("after it: %.1f of %.1f Mbit/s: %s: %s", k.Tried.Got, k.Tried.Promised, t.Finding.Cause, t.Finding.Summary)
-		}
-	}
+		i.t.Logf("after it: %.1f of %.1f Mbit/s: %s: %s", got, k.Tried.Promised, t.Finding.Cause, t.Finding.Summary)
+		return got, string(t.Finding.Cause)
+	})
 }
 
 // joined waits for links that came up to be used.

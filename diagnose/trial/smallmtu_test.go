@@ -1,0 +1,59 @@
+package trial
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/linerate/linerate/record"
+)
+
+// TestLoweredEverywhere: where full packets get lost between several pairs of links, the
+// remedy is of all of them, at the size that passes everywhere.
+func TestLoweredEverywhere(t *testing.T) {
+	t.Parallel()
+	f := subnets()
+	address := func(host string, link int) record.SizeProbe {
+		return record.SizeProbe{Src: f.Hosts[host].Links[link].Addresses[0].Addr()}
+	}
+	trial := measured(sent(2, rates(0, 0), rates(0, 0)), func(c *record.TCP) { c.Timeouts = 4 })
+	trial.Lanes[1].Src, trial.Lanes[1].Dst = address("a", 1).Src, address("b", 1).Src
+	for i := range trial.Lanes {
+		trial.Lanes[i].Goodput = 0
+	}
+	trial.Goodput = 0
+	for link, passes := range []int{1404, 1400} {
+		trial.Sizes = append(trial.Sizes, record.SizeProbe{From: "a", To: "b", Link: f.Hosts["a"].Links[link].Name, Src: address("a", link).Src, Dst: address("b", link).Src, MTU: 1500, Answers: true, Sent: 3, Passes: passes})
+	}
+	lines := func(sizes []record.SizeProbe) (out []string) {
+		trial.Sizes = sizes
+		got := Judge(f, trial)
+		if got.Cause != record.MTU || len(got.Ways) == 0 {
+			t.Fatalf("%s: %s: %q", got.Cause, got.Summary, got.Remedy)
+		}
+		for _, s := range got.Ways[0] {
+			out = append(out, s.Host+": "+s.Line())
+		}
+		return out
+	}
+	want := []string{"a: ip link set dev eth0 mtu 1400", "b: ip link set dev eth0 mtu 1400", "a: ip link set dev eth1 mtu 1400", "b: ip link set dev eth1 mtu 1400"}
+	both := trial.Sizes
+	if got := lines(both); !slices.Equal(got, want) {
+		t.Errorf("both ways lose them: %q", got)
+	}
+	well := slices.Clone(both)
+	well[1].Passed = well[1].Sent
+	want = []string{"a: ip link set dev eth0 mtu 1404", "b: ip link set dev eth0 mtu 1404"}
+	if got := lines(well); !slices.Equal(got, want) {
+		t.Errorf("one of two loses them: %q", got)
+	}
+	unlucky := slices.Clone(both)
+	unlucky[1].Sent, unlucky[1].Passed = 24, 22
+	if got := lines(unlucky); !slices.Equal(got, want) {
+		t.Errorf("the other lost two of many by chance: %q", got)
+	}
+	unknown := slices.Clone(both)
+	unknown[1].Passes = 0
+	if got := lines(unknown); len(got) != 1 || got[0] != ": " {
+		t.Errorf("nobody knows what passes by the other: %q", got)
+	}
+}
