@@ -64,11 +64,11 @@ func overlay(f Fabric, mtu, vlan int, lower bool) Fabric {
 			}
 		}
 		peer := f.Hosts[hosts[1-i]]
-		v := netstate.VXLAN{ID: 77, Local: base.Addresses[0].Addr(), Remote: peer.Links[len(peer.Links)-1].Addresses[0].Addr()}
+		v := netstate.Tunnel{Kind: "vxlan", ID: 77, Local: base.Addresses[0].Addr(), Remote: peer.Links[len(peer.Links)-1].Addresses[0].Addr()}
 		if lower {
 			v.Lower = base.Name
 		}
-		vx := netstate.Link{Name: "vx0", Kind: "vxlan", MTU: mtu, Up: true, Carrier: true, VXLAN: &v}
+		vx := netstate.Link{Name: "vx0", Kind: "vxlan", MTU: mtu, Up: true, Carrier: true, Tunnel: &v}
 		address := netip.PrefixFrom(netip.AddrFrom4([4]byte{172, 16, 0, byte(i + 1)}), 24)
 		if vlan > 0 {
 			h.SetLink(netstate.Link{Name: "in", Kind: "vlan", MTU: mtu, Up: true, Carrier: true,
@@ -137,7 +137,7 @@ func TestVXLAN(t *testing.T) {
 	missing := overlay(v4(), 1450, 0, true)
 	h := missing.Hosts["a"].Clone()
 	vx, _ := h.Link("vx0")
-	vx.VXLAN = &netstate.VXLAN{ID: 77, Lower: "gone"}
+	vx.Tunnel = &netstate.Tunnel{Kind: "vxlan", ID: 77, Lower: "gone"}
 	h.SetLink(vx)
 	missing.Hosts["a"] = h
 	if _, err := Predict(missing, Traffic{From: "a", To: "b", Direction: "forward", Streams: 1}); err == nil || !strings.Contains(err.Error(), "missing") {
@@ -168,13 +168,13 @@ func TestVXLANOverBond(t *testing.T) {
 
 // TestOuterHash: what a hash sees of a tunnel's packets.
 func TestOuterHash(t *testing.T) {
-	if u := (use{spread: byAddress, hash: &steer.Bundle{}}).ofOuter(); u.spread != onePort || u.hash != nil {
+	if u := (use{spread: byAddress, hash: &steer.Bundle{}}).ofOuter(netstate.Tunnel{Kind: "vxlan"}); u.spread != onePort || u.hash != nil {
 		t.Errorf("addresses: %+v; want one port", u)
 	}
-	if u := (use{spread: byPort}).ofOuter(); u.spread != byChance || !u.outer {
+	if u := (use{spread: byPort}).ofOuter(netstate.Tunnel{Kind: "vxlan"}); u.spread != byChance || !u.outer {
 		t.Errorf("ports: %+v; want chance", u)
 	}
-	if u := (use{spread: byPacket}).ofOuter(); u.spread != byPacket {
+	if u := (use{spread: byPacket}).ofOuter(netstate.Tunnel{Kind: "vxlan"}); u.spread != byPacket {
 		t.Errorf("stripes: %+v; want the same", u)
 	}
 }
