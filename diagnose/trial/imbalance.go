@@ -161,6 +161,9 @@ func (v *wayView) imbalance(side, full, idle []linkLoad) hypothesis {
 	case !d.reach.Ports && d.reach.Addresses:
 		h.summary = fmt.Sprintf("%s while %s: the addresses hash that way.", who, unused)
 		h.remedy, h.mended = d.mend.Or(record.Ask("choose other addresses (`linerate steer addresses`)")), "With addresses or ports for every link"
+	case d.hidden:
+		h.summary = fmt.Sprintf("%s while %s: %s, and they fell that way.", who, unused, d.reach.Why)
+		h.remedy, h.mended = d.mend, "With flows on every link"
 	default:
 		h.summary = fmt.Sprintf("%s while %s: the ports fell that way.", who, unused)
 		h.remedy = v.traffic().OtherPorts(max(len(side), n))

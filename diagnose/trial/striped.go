@@ -22,6 +22,7 @@ type striped struct {
 	evidence []record.Evidence
 	mend     record.Remedy // what to change so that ports decide; nil unknown
 	mended   string        // the same as the beginning of "...: 2 Gbit/s instead of 1"
+	hidden   bool          // ports decide that nobody can choose: a tunnel's own
 }
 
 func (v *wayView) striped(sending bool) striped {
@@ -33,6 +34,9 @@ func (v *wayView) striped(sending bool) striped {
 		host, at = v.from, v.lanes[0].Src
 	}
 	h := v.fabric.Hosts[host]
+	if d, ok := throughTunnel(h, at, sending); ok {
+		return d
+	}
 	bond := bondAt(h, at)
 	if sending && bond == nil {
 		if d, ok := v.multipath(h); ok {

@@ -51,14 +51,16 @@ func Alike(t netstate.Tunnel) string {
 // they leave by.
 func Remedy(t netstate.Tunnel, policy netstate.HashPolicy) string {
 	more := "several tunnels, each between outer addresses of its own, with the flows routed over all of them"
-	switch {
-	case t.FlowPorts() && policy != netstate.Layer34:
+	switch sight, _ := Seen(t, policy, true); {
+	case sight == ByChance:
+		return "more streams: nobody can choose where each lands, and many land more evenly; or " + more
+	case t.FlowPorts():
 		return "layer3+4 on the bond: " + t.Title() + "'s outer source port differs for each flow"
 	case t.OnePort:
 		return "a range of source ports for the tunnel (`srcport 0 0`: the kernel's own), which hashes of ports then tell apart"
-	case t.Opened() && policy != netstate.Encap34:
+	case t.Opened():
 		return "encap3+4 on the bond, which reads the packets inside " + t.Title() + " (a switch needs a hash of inner headers of its own), or " + more
-	case t.Kind == "wireguard" && policy != netstate.Encap34:
+	case t.Kind == "wireguard":
 		return "several tunnels, each with a port or addresses of its own, with the flows routed over all of them; encap3+4 on the bond spreads what the host itself sends (kernel 5.8 and newer), and does nothing at the switch"
 	}
 	return more
