@@ -11,7 +11,7 @@ import (
 	"github.com/linerate/linerate/steer"
 )
 
-// throughTunnel is what deals out flows that leave, or reach, an address inside a
+// throughTunnel is what spreads flows that leave, or reach, an address inside a
 // tunnel: its outer packets are all that the bond, or the switch, sees.
 func throughTunnel(h netstate.Host, at netip.Addr, sending bool) (striped, bool) {
 	link, ok := h.LinkWith(at)
