@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"slices"
 
+	"github.com/linerate/linerate/fabric/overlay"
 	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/internal/bondopt"
 	"github.com/linerate/linerate/netstate"
@@ -65,8 +66,8 @@ func (h Host) state() netstate.Host {
 	b.bridges()
 	b.vlans()
 	b.bridgePorts()
-	b.settleMTUs()
 	h.Network.each(func(_ string, d Device) { b.address(d) })
+	b.settleMTUs()
 	for _, d := range h.Leased {
 		b.leased(d)
 	}
@@ -125,8 +126,10 @@ var otherKinds = map[string]string{"dummy-devices": "dummy", "virtual-ethernets"
 func (b stateBuilder) others() {
 	for _, o := range b.declared.Network.Others {
 		l := netstate.Link{Name: o.ID, Kind: otherKinds[o.Section], MTU: o.MTU, MAC: o.MAC}
-		if v, ok := o.vxlan(b.declared); ok {
-			l.Kind, l.VXLAN = "vxlan", &v
+		if o.Section == "tunnels" {
+			if t, ok := overlay.Tunnel(o.Unread, b.declared.Interfaces); ok {
+				l.Kind, l.Tunnel = t.Kind, &t
+			}
 		}
 		b.add(withHardware(l, b.declared))
 	}
@@ -227,7 +230,7 @@ func (b stateBuilder) vlans() {
 func (b stateBuilder) settleMTUs() {
 	for i := range b.state.Links {
 		l := &b.state.Links[i]
-		if l.MTU == 0 && l.VLAN == nil && l.VXLAN == nil && l.OVS == nil && !l.Switches() {
+		if l.MTU == 0 && l.VLAN == nil && l.Tunnel == nil && l.OVS == nil && !l.Switches() {
 			l.MTU = DefaultMTU
 		}
 	}
@@ -261,8 +264,8 @@ func (b stateBuilder) inherited(l netstate.Link, ports []string) int {
 		}
 		return parent.MTU
 	}
-	if l.VXLAN != nil {
-		return b.tunnelMTU(*l.VXLAN)
+	if l.Tunnel != nil {
+		return overlay.MTU(*b.state, *l.Tunnel)
 	}
 	smallest := 0
 	for _, name := range ports {

@@ -155,8 +155,8 @@ func (u usage) under(l netstate.Link) []netstate.Link {
 		switch {
 		case next.VLAN != nil:
 			add(next.VLAN.Parent)
-		case next.VXLAN != nil:
-			add(next.VXLAN.Lower)
+		case next.Tunnel != nil:
+			add(next.Tunnel.Lower)
 		}
 		if next.Bond != nil || next.OVS != nil || next.Switches() {
 			for _, port := range u.ports[next.Name] {
@@ -180,7 +180,7 @@ func (u usage) under(l netstate.Link) []netstate.Link {
 func (u usage) base(l netstate.Link) []string {
 	var names []string
 	for _, b := range append(u.under(l), l) {
-		if b.Loopback() || b.Bond != nil || b.VLAN != nil || b.VXLAN != nil {
+		if b.Loopback() || b.Bond != nil || b.VLAN != nil || b.Tunnel != nil {
 			continue
 		}
 		named := u.named[b.Name] && !u.file.Network.IsZero()

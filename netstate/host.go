@@ -197,7 +197,7 @@ type Link struct {
 	OVS      *OVSBond          `json:"ovs_bond,omitempty"` // Open vSwitch's
 	Port     *BondPort         `json:"bond_port,omitempty"`
 	VLAN     *VLAN             `json:"vlan,omitempty"`
-	VXLAN    *VXLAN            `json:"vxlan,omitempty"`
+	Tunnel   *Tunnel           `json:"tunnel,omitempty"`
 	Bridge   *Bridge           `json:"bridge,omitempty"`
 	Qdiscs   []Qdisc           `json:"qdiscs,omitempty"`
 	Counters Counters          `json:"counters"`

@@ -8,7 +8,6 @@ import (
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict/framing"
-	"github.com/linerate/linerate/predict/routing"
 	"github.com/linerate/linerate/steer"
 	"github.com/linerate/linerate/steer/ovs"
 	"github.com/linerate/linerate/steer/system"
@@ -29,70 +28,6 @@ type attachment struct {
 	own      steer.Grouper    // of a bond whose host is not Linux; nil else
 	hops     *steer.Multipath // of an attachment that is a route's next hops
 	computed bool
-}
-
-// stack is what lies under an interface: the base, the VLAN tags added on the
-// way down, what tunnels add to a frame (the tags inside them too), and the
-// devices passed (a shaper may sit on any of them).
-type stack struct {
-	base   netstate.Link
-	tags   int
-	outer  int
-	passed []netstate.Link
-}
-
-// maxStack bounds how deep devices may lie on each other, against loops.
-const maxStack = 16
-
-// below walks from an interface through VLANs, bridges and VXLAN to the bond or
-// plain link that carries its frames. A bridge is passed when exactly one of
-// its ports leads out of the host.
-func below(h netstate.Host, l netstate.Link) (stack, bool) {
-	s := stack{}
-	for range maxStack {
-		next, ok := under(h, l)
-		if !ok {
-			s.base = l
-			return s, true
-		}
-		if l.VLAN != nil {
-			s.tags++
-		}
-		if l.VXLAN != nil {
-			s.outer += l.VXLAN.Headroom() + framing.TagBytes*s.tags
-			s.tags = 0
-		}
-		s.passed = append(s.passed, l)
-		if l, ok = h.Link(next); !ok {
-			return s, false
-		}
-	}
-	return s, false
-}
-
-func under(h netstate.Host, l netstate.Link) (string, bool) {
-	if l.VLAN != nil {
-		return l.VLAN.Parent, true
-	}
-	if l.VXLAN != nil {
-		return carrier(h, *l.VXLAN)
-	}
-	return h.OutwardPort(l)
-}
-
-// carrier is the link that a VXLAN device's packets leave by: its own word,
-// the route to its peer, or the link with its own outer address.
-func carrier(h netstate.Host, v netstate.VXLAN) (string, bool) {
-	if v.Lower != "" {
-		return v.Lower, true
-	}
-	if v.Remote.IsValid() && !v.Remote.IsMulticast() {
-		if l, _, ok := routing.Egress(h, v.Local, v.Remote); ok {
-			return l.Name, true
-		}
-	}
-	l, ok := h.LinkWith(v.Local)
-	return l.Name, ok
 }
 
 // attach reads the attachment out of the host. Error: ErrNoLink.

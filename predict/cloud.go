@@ -10,6 +10,7 @@ import (
 
 	"github.com/linerate/linerate/internal/advise/cloud"
 	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/predict/tunnel"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -91,12 +92,12 @@ func vNICs(h netstate.Host) int {
 		if !l.Up || len(l.Addresses) == 0 {
 			continue
 		}
-		s, ok := below(h, l)
-		if !ok || !slices.Contains(onPath, s.base.Kind) || slices.Contains(seen, s.base.Name) {
+		s, ok := tunnel.Below(h, l)
+		if !ok || !slices.Contains(onPath, s.Base.Kind) || slices.Contains(seen, s.Base.Name) {
 			continue
 		}
-		seen = append(seen, s.base.Name)
-		n += nicsOf(h, s.base)
+		seen = append(seen, s.Base.Name)
+		n += nicsOf(h, s.Base)
 	}
 	return n
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/linerate/linerate/predict/framing"
 	"github.com/linerate/linerate/predict/routing"
 	"github.com/linerate/linerate/predict/tcp"
+	"github.com/linerate/linerate/predict/tunnel"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -82,10 +83,10 @@ func (w *way) devicesAbove() []netstate.Link {
 		if !ok {
 			continue
 		}
-		down, _ := below(w.sender, departure)
-		devices := slices.Clone(down.passed)
-		if down.base.Bond != nil {
-			devices = append(devices, down.base)
+		down, _ := tunnel.Below(w.sender, departure)
+		devices := slices.Clone(down.Passed)
+		if down.Base.Bond != nil {
+			devices = append(devices, down.Base)
 		}
 		for _, d := range devices {
 			if !slices.ContainsFunc(all, func(known netstate.Link) bool { return known.Name == d.Name }) {

@@ -44,7 +44,7 @@ func multipath(h netstate.Host, src, dst netip.Addr) (steer.Multipath, []netstat
 // allPlain reports links that ride on nothing.
 func allPlain(links []netstate.Link) bool {
 	return !slices.ContainsFunc(links, func(l netstate.Link) bool {
-		return l.Bond != nil || l.VLAN != nil || l.VXLAN != nil || l.OVS != nil || l.Switches()
+		return l.Bond != nil || l.VLAN != nil || l.Tunnel != nil || l.OVS != nil || l.Switches()
 	})
 }
 

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict/framing"
 	"github.com/linerate/linerate/predict/testfabric"
@@ -49,8 +51,12 @@ func TestEthernetTable(t *testing.T) {
 	}
 }
 
-// overlay puts a VXLAN device with an address on each host's first address.
+// overlay puts a VXLAN device, overlayOf one of a kind, with an address on each host's first address.
 func overlay(f Fabric, mtu, vlan int, lower bool) Fabric {
+	return overlayOf("vxlan", f, mtu, vlan, lower)
+}
+
+func overlayOf(kind string, f Fabric, mtu, vlan int, lower bool) Fabric {
 	var hosts []string
 	for _, p := range f.Paths {
 		hosts = []string{p.From, p.To}
@@ -64,11 +70,11 @@ func overlay(f Fabric, mtu, vlan int, lower bool) Fabric {
 			}
 		}
 		peer := f.Hosts[hosts[1-i]]
-		v := netstate.VXLAN{ID: 77, Local: base.Addresses[0].Addr(), Remote: peer.Links[len(peer.Links)-1].Addresses[0].Addr()}
+		v := netstate.Tunnel{Kind: kind, ID: 77, Local: base.Addresses[0].Addr(), Remote: peer.Links[len(peer.Links)-1].Addresses[0].Addr()}
 		if lower {
 			v.Lower = base.Name
 		}
-		vx := netstate.Link{Name: "vx0", Kind: "vxlan", MTU: mtu, Up: true, Carrier: true, VXLAN: &v}
+		vx := netstate.Link{Name: "vx0", Kind: kind, MTU: mtu, Up: true, Carrier: true, Tunnel: &v}
 		address := netip.PrefixFrom(netip.AddrFrom4([4]byte{172, 16, 0, byte(i + 1)}), 24)
 		if vlan > 0 {
 			h.SetLink(netstate.Link{Name: "in", Kind: "vlan", MTU: mtu, Up: true, Carrier: true,
@@ -137,7 +143,7 @@ func TestVXLAN(t *testing.T) {
 	missing := overlay(v4(), 1450, 0, true)
 	h := missing.Hosts["a"].Clone()
 	vx, _ := h.Link("vx0")
-	vx.VXLAN = &netstate.VXLAN{ID: 77, Lower: "gone"}
+	vx.Tunnel = &netstate.Tunnel{Kind: "vxlan", ID: 77, Lower: "gone"}
 	h.SetLink(vx)
 	missing.Hosts["a"] = h
 	if _, err := Predict(missing, Traffic{From: "a", To: "b", Direction: "forward", Streams: 1}); err == nil || !strings.Contains(err.Error(), "missing") {
@@ -145,36 +151,87 @@ func TestVXLAN(t *testing.T) {
 	}
 }
 
-// TestVXLANOverBond: nobody chooses a tunnel's outer ports, and its outer
-// addresses are one pair.
-func TestVXLANOverBond(t *testing.T) {
-	const one = 500e6 * 1398.0 / 1514
+// TestTunnelOverBond: nobody chooses a tunnel's outer ports, and its outer addresses
+// are one pair; what has no ports of its own for each flow is one flow, at the switch
+// too where the bond's own hash would tell more.
+func TestTunnelOverBond(t *testing.T) {
 	for _, c := range []struct {
+		kind   string
 		policy netstate.HashPolicy
-		sum    float64
+		links  float64 // on average, of two with three flows
 		limit  record.Cause
+		why    string
 	}{
-		{netstate.Layer34, one * 1.75, record.HashImbalance}, // three flows by chance: 2 - 2 x (1/2)^3
-		{netstate.Layer23, one, record.SingleLink},
+		{"vxlan", netstate.Layer34, 1.75, record.HashImbalance, "secret seed"}, // 2 - 2 x (1/2)^3
+		{"vxlan", netstate.Layer23, 1, record.SingleLink, "the tunnel's own addresses"},
+		{"vxlan", netstate.Encap23, 1, record.SingleLink, "the tunnel's own addresses"},
+		{"geneve", netstate.Layer34, 1.75, record.HashImbalance, "secret seed"},
+		{"gre", netstate.Layer34, 1, record.SingleLink, "no ports"},
+		{"gretap", netstate.Layer34, 1, record.SingleLink, "no ports"},
+		{"ipip", netstate.Layer34, 1, record.SingleLink, "no ports"},
+		{"gre", netstate.Encap34, 1, record.SingleLink, "no ports"}, // at the switch, which has layer3+4
+		{"gre", netstate.Encap23, 1, record.SingleLink, "reads the packets inside GRE"},
+		{"wireguard", netstate.Layer34, 1, record.SingleLink, "one outer flow"},
+		{"wireguard", netstate.Layer23, 1, record.SingleLink, "one outer flow"},
+		{"wireguard", netstate.Encap34, 1, record.SingleLink, "one outer flow"},
 	} {
-		f := overlay(demo(c.policy, 1500), 1450, 0, true)
+		tn := netstate.Tunnel{Kind: c.kind}
+		room := tn.Headroom()
+		f := overlayOf(c.kind, demo(c.policy, 1500), 1500-room, 0, true)
 		f.Paths[0].RTT = 0
 		p := tunnelTraffic(t, f, 3, "")
-		if !near(p.Rate, c.sum, 1e-6) || p.Limit != c.limit {
-			t.Errorf("%v: %v, %s; want %v, %s", c.policy, p.Rate, p.Limit, unit.BitRate(c.sum), c.limit)
+		one := 500e6 * float64(1500-room-52) / 1514
+		if !near(p.Rate, one*c.links, 1e-6) || p.Limit != c.limit || !strings.Contains(p.Limits[0].Why, c.why) {
+			t.Errorf("%s under %v: %v, %s; want %v, %s for %q: %+v", c.kind, c.policy, p.Rate, p.Limit, unit.BitRate(one*c.links), c.limit, c.why, p.Limits)
 		}
 	}
 }
 
+// TestTunnelNeverMore: what travels in a tunnel gets no more than the same traffic
+// beside it, whatever the policy, the kind, and the number of flows.
+func TestTunnelNeverMore(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		kind := rapid.SampledFrom([]string{"vxlan", "geneve", "gre", "gretap", "ipip", "sit", "wireguard"}).Draw(rt, "kind")
+		policy := rapid.SampledFrom([]netstate.HashPolicy{netstate.Layer2, netstate.Layer34, netstate.Layer23, netstate.Encap23, netstate.Encap34}).Draw(rt, "policy")
+		streams, inside := rapid.IntRange(1, 6).Draw(rt, "streams"), rapid.IntRange(1280, 1600).Draw(rt, "MTU inside")
+		f := demo(policy, 1500)
+		f.Paths[0].RTT = 0
+		beside := mustPredict(t, f, Traffic{Streams: streams})
+		p := tunnelTraffic(t, overlayOf(kind, f, inside, 0, true), streams, "")
+		room := netstate.Tunnel{Kind: kind}.Headroom()
+		if p.Rate > beside.Rate*(1+1e-9) || p.Rate > p.Ceiling*(1+1e-9) {
+			rt.Fatalf("%v in the tunnel, at most %v, and %v beside it", p.Rate, p.Ceiling, beside.Rate)
+		}
+		if said := strings.Contains(p.Limits[0].Why, "do not fit"); said != (inside > 1500-room) {
+			rt.Fatalf("an MTU of %d and %d bytes on 1500: %q", inside, room, p.Limits[0].Why)
+		}
+	})
+}
+
 // TestOuterHash: what a hash sees of a tunnel's packets.
 func TestOuterHash(t *testing.T) {
-	if u := (use{spread: byAddress, hash: &steer.Bundle{}}).ofOuter(); u.spread != onePort || u.hash != nil {
+	if u := (use{spread: byAddress, hash: &steer.Bundle{}}).ofOuter(netstate.Tunnel{Kind: "vxlan"}); u.spread != onePort || u.hash != nil {
 		t.Errorf("addresses: %+v; want one port", u)
 	}
-	if u := (use{spread: byPort}).ofOuter(); u.spread != byChance || !u.outer {
+	if u := (use{spread: byPort}).ofOuter(netstate.Tunnel{Kind: "vxlan"}); u.spread != byChance || !u.outer {
 		t.Errorf("ports: %+v; want chance", u)
 	}
-	if u := (use{spread: byPacket}).ofOuter(); u.spread != byPacket {
+	for kind, want := range map[string]spread{"vxlan": byChance, "wireguard": byChance, "gre": byChance} {
+		if u := (use{spread: byChance, policy: netstate.Encap34}).ofOuter(netstate.Tunnel{Kind: kind}); u.spread != want {
+			t.Errorf("a host's own encap3+4 of %s: %+v", kind, u)
+		}
+	}
+	for kind, want := range map[string]spread{"vxlan": byChance, "wireguard": onePort, "gre": byChance} {
+		if u := (use{spread: byChance, policy: netstate.Encap34, bySwitch: true}).ofOuter(netstate.Tunnel{Kind: kind}); u.spread != want {
+			t.Errorf("a switch's encap3+4 of %s: %+v", kind, u)
+		}
+	}
+	for kind, want := range map[string]spread{"vxlan": notKnown, "wireguard": onePort, "gre": notKnown} {
+		if u := (use{spread: notKnown, bySwitch: true}).ofOuter(netstate.Tunnel{Kind: kind}); u.spread != want {
+			t.Errorf("a switch of which nothing is known, of %s: %+v", kind, u)
+		}
+	}
+	if u := (use{spread: byPacket}).ofOuter(netstate.Tunnel{Kind: "vxlan"}); u.spread != byPacket {
 		t.Errorf("stripes: %+v; want the same", u)
 	}
 }

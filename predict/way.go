@@ -12,6 +12,7 @@ import (
 	"github.com/linerate/linerate/predict/framing"
 	"github.com/linerate/linerate/predict/routing"
 	"github.com/linerate/linerate/predict/tiers"
+	"github.com/linerate/linerate/predict/tunnel"
 	"github.com/linerate/linerate/unit"
 )
 
@@ -46,13 +47,14 @@ type side struct {
 
 // leg is one lane with everything that it passes.
 type leg struct {
-	lane    flow.Lane // sender's address first
-	mtu     int
-	outTags int
-	inTags  int
-	out, in int // attachment numbers
-	shapers []shaper
-	outer   int // what tunnels add to a frame, the larger of the two ends
+	lane     flow.Lane // sender's address first
+	mtu      int
+	outTags  int
+	inTags   int
+	out, in  int          // attachment numbers
+	down, up tunnel.Stack // what lies under the lane's links
+	shapers  []shaper
+	outer    int // what tunnels add to a frame, the larger of the two ends
 }
 
 // shaper is a root qdisc on a device above the ports (a VLAN, a bond).
@@ -147,25 +149,25 @@ func (w *way) addLeg(lane flow.Lane) error {
 	if w.sender.LeadsNowhere(departure) {
 		return fmt.Errorf("no route of %s leads from %s to %s: %w", w.sender.Name, lane.Src, lane.Dst, ErrNoLink)
 	}
-	down, okOut := below(w.sender, departure)
-	up, okIn := below(w.receiver, arrival)
+	down, okOut := tunnel.Below(w.sender, departure)
+	up, okIn := tunnel.Below(w.receiver, arrival)
 	if !okOut || !okIn {
 		return fmt.Errorf("lane %s rides on a link that is missing: %w", lane, ErrNoLink)
 	}
-	l := leg{lane: lane, mtu: mtuOf(departure, arrival), outTags: down.tags, inTags: up.tags, shapers: shapersOn(down), outer: max(down.outer, up.outer)}
+	l := leg{lane: lane, down: down, up: up, mtu: down.Whole(up.Whole(mtuOf(departure, arrival))), outTags: down.Tags, inTags: up.Tags, shapers: shapersOn(down), outer: max(down.Outer, up.Outer)}
 	var err error
 	if m, links, several := multipath(w.sender, lane.Src, lane.Dst); several {
 		l.out = w.out.addHops(hops(w.sender, &m, links, true))
-	} else if l.out, err = w.out.add(w.sender, down.base, true); err != nil {
+	} else if l.out, err = w.out.add(w.sender, down.Base, true); err != nil {
 		return err
 	}
 	if len(arrivals) > 1 && allPlain(arrivals) {
 		l.in = w.in.addHops(hops(w.receiver, nil, arrivals, false))
-	} else if l.in, err = w.in.add(w.receiver, up.base, false); err != nil {
+	} else if l.in, err = w.in.add(w.receiver, up.Base, false); err != nil {
 		return err
 	}
-	if own, ok := below(w.sender, holder); ok && own.base.Name != down.base.Name && !w.sender.LeadsNowhere(own.base) {
-		w.out.addIdle(w.sender, own.base)
+	if own, ok := tunnel.Below(w.sender, holder); ok && own.Base.Name != down.Base.Name && !w.sender.LeadsNowhere(own.Base) {
+		w.out.addIdle(w.sender, own.Base)
 	}
 	w.legs = append(w.legs, l)
 	return nil
@@ -183,11 +185,11 @@ func mtuOf(a, b netstate.Link) int {
 	return framing.DefaultMTU
 }
 
-func shapersOn(s stack) []shaper {
+func shapersOn(s tunnel.Stack) []shaper {
 	var found []shaper
-	devices := s.passed
-	if s.base.Bond != nil {
-		devices = append(slices.Clone(devices), s.base)
+	devices := s.Passed
+	if s.Base.Bond != nil {
+		devices = append(slices.Clone(devices), s.Base)
 	}
 	for _, l := range devices {
 		if rate := framing.RootRate(l); rate > 0 {

@@ -161,6 +161,9 @@ func (v *wayView) imbalance(side, full, idle []linkLoad) hypothesis {
 	case !d.reach.Ports && d.reach.Addresses:
 		h.summary = fmt.Sprintf("%s while %s: the addresses hash that way.", who, unused)
 		h.remedy, h.mended = d.mend.Or(record.Ask("choose other addresses (`linerate steer addresses`)")), "With addresses or ports for every link"
+	case d.hidden:
+		h.summary = fmt.Sprintf("%s while %s: %s, and they fell that way.", who, unused, d.reach.Why)
+		h.remedy, h.mended = d.mend, "With flows on every link"
 	case d.heavier(full, idle):
 		h.summary = fmt.Sprintf("%s while %s: the weights of the route's next hops prefer %s, and the links are equally fast.", who, unused, one)
 		h.remedy, h.mended = record.Remedy{d.even}, "With next hops of one weight"

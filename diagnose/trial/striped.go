@@ -23,6 +23,7 @@ type striped struct {
 	evidence []record.Evidence
 	mend     record.Remedy  // what to change so that ports decide; nil unknown
 	mended   string         // the same as the beginning of "...: 2 Gbit/s instead of 1"
+	hidden   bool           // ports decide that nobody can choose: a tunnel's own
 	weights  map[string]int // by link, of next hops that are like but not in weight; nil where none are
 	even     record.Way     // what gives them one weight
 }
@@ -68,6 +69,9 @@ func (v *wayView) striped(sending bool) striped {
 		host, at = v.from, v.lanes[0].Src
 	}
 	h := v.fabric.Hosts[host]
+	if d, ok := throughTunnel(h, at, sending); ok {
+		return d
+	}
 	bond := bondAt(h, at)
 	if sending && bond == nil {
 		if d, ok := v.multipath(h); ok {

@@ -99,7 +99,7 @@ func (b *builder) find() {
 // covers is netplan's match on an observed link: links that netplan makes
 // itself, and lo, are named, never matched.
 func (b *builder) covers(e fabric.Ethernet, l netstate.Link) bool {
-	if e.Match != nil && slices.Contains([]string{"loopback", "bond", "vlan", "bridge", netstate.KindOVSBridge, "vxlan"}, l.Kind) {
+	if e.Match != nil && (netstate.IsTunnel(l.Kind) || slices.Contains([]string{"loopback", "bond", "vlan", "bridge", netstate.KindOVSBridge}, l.Kind)) {
 		return false
 	}
 	return e.Covers(l)

@@ -63,18 +63,19 @@ func LinkPayload(l netstate.Link, mtu, tags int, ipv6 bool) unit.BitRate {
 // LinkPayloadOf is LinkPayload of a protocol: "tcp", "udp" or "mptcp"; "" is
 // tcp.
 func LinkPayloadOf(protocol string, l netstate.Link, mtu, tags int, ipv6 bool) unit.BitRate {
-	c := CapacityOf(l, true)
-	return unit.BitRate(float64(c.Rate) * c.Share(Segment{Mtu: mtu, Headers: HeaderBytes(protocol, ipv6)}, tags))
+	return PacketPayload(protocol, l, mtu, 0, tags, 0, ipv6)
 }
 
 // PacketPayload is LinkPayloadOf where a packet carries that much payload
-// instead of filling the MTU; zero, and what does not fit, fill it.
-func PacketPayload(protocol string, l netstate.Link, mtu, payload, tags int, ipv6 bool) unit.BitRate {
+// instead of filling the MTU; zero, and what does not fit, fill it. Outer is what
+// tunnels put around its frame.
+func PacketPayload(protocol string, l netstate.Link, mtu, payload, tags, outer int, ipv6 bool) unit.BitRate {
 	headers := HeaderBytes(protocol, ipv6)
 	if payload > 0 && payload+headers < mtu {
 		mtu = payload + headers
 	}
-	return LinkPayloadOf(protocol, l, mtu, tags, ipv6)
+	c := CapacityOf(l, true)
+	return unit.BitRate(float64(c.Rate) * c.Share(Segment{Mtu: mtu, Headers: headers, Outer: outer}, tags))
 }
 
 // HeaderBytes is what IP and the protocol put before the payload of a full

@@ -74,7 +74,7 @@ func TestPacketPayload(t *testing.T) {
 		{"tcp", 524, 524.0 / 590},
 		{"udp", 100, 100.0 / 142},
 	} {
-		got := float64(PacketPayload(c.protocol, link, 1500, c.payload, 0, false) / 500e6)
+		got := float64(PacketPayload(c.protocol, link, 1500, c.payload, 0, 0, false) / 500e6)
 		if math.Abs(got-c.want) > 1e-9 {
 			t.Errorf("%s of %d bytes: %.4f, want %.4f", c.protocol, c.payload, got, c.want)
 		}

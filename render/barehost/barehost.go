@@ -69,7 +69,7 @@ func Of(h fabric.Host, declared netstate.Host, sysctls []string) netstate.Host {
 		if l.Bond != nil || l.OVS != nil || l.VLAN != nil || l.Kind == "dummy" {
 			continue
 		}
-		link := netstate.Link{Name: l.Name, Kind: l.Kind, MAC: l.PermanentMAC, PermanentMAC: l.PermanentMAC, Card: l.Card, Speed: l.Speed, Framing: l.Framing, MTU: 1500, VXLAN: l.VXLAN}
+		link := netstate.Link{Name: l.Name, Kind: l.Kind, MAC: l.PermanentMAC, PermanentMAC: l.PermanentMAC, Card: l.Card, Speed: l.Speed, Framing: l.Framing, MTU: 1500, Tunnel: l.Tunnel}
 		for _, e := range h.Network.Ethernets {
 			if names, known := h.Interfaces(e.ID); known && e.Match != nil && slices.Contains(names, l.Name) && len(e.Match.Drivers) > 0 {
 				link.Driver = strings.Trim(e.Match.Drivers[0], "*?")

@@ -63,11 +63,11 @@ func testLinks(t *testing.T) []rawLink {
 			nlattr.Encode(iflaLinkInfo, slices.Concat(nlattr.Encode(infoKind, []byte("vlan\x00")), nlattr.Encode(infoData, nlattr.Encode(vlanID, n16(1904)))))),
 		linkMessage(8, flagUp, nlattr.Encode(iflaName, []byte("vx0\x00")), nlattr.Encode(iflaLinkInfo, slices.Concat(
 			nlattr.Encode(infoKind, []byte("vxlan\x00")), nlattr.Encode(infoData, slices.Concat(
-				nlattr.Encode(vxlanID, n32(77)), nlattr.Encode(vxlanLink, n32(6)), nlattr.Encode(vxlanLocal, []byte{192, 0, 2, 1}),
-				nlattr.Encode(vxlanGroup6, netip.MustParseAddr("2001:db8::2").AsSlice()), nlattr.Encode(vxlanGroup, []byte{1, 2})))))),
+				nlattr.Encode(vxlanAttributes.id, n32(77)), nlattr.Encode(vxlanAttributes.link, n32(6)), nlattr.Encode(vxlanAttributes.local[0], []byte{192, 0, 2, 1}),
+				nlattr.Encode(vxlanAttributes.remote[1], netip.MustParseAddr("2001:db8::2").AsSlice()), nlattr.Encode(vxlanAttributes.remote[0], []byte{1, 2})))))),
 		linkMessage(9, flagUp, nlattr.Encode(iflaName, []byte("vx1\x00")), nlattr.Encode(iflaLinkInfo, slices.Concat(
 			nlattr.Encode(infoKind, []byte("vxlan\x00")), nlattr.Encode(infoData, slices.Concat(
-				nlattr.Encode(vxlanLink, n32(99)), nlattr.Encode(vxlanID, []byte{1}), nlattr.Encode(vxlanLocal, make([]byte, 4))))))),
+				nlattr.Encode(vxlanAttributes.link, n32(99)), nlattr.Encode(vxlanAttributes.id, []byte{1}), nlattr.Encode(vxlanAttributes.local[0], make([]byte, 4))))))),
 		linkMessage(7, 0, nlattr.Encode(iflaName, []byte("ens1\x00")), nlattr.Encode(iflaParentName, []byte("0000:01:00.0\x00")),
 			nlattr.Encode(iflaParentBus, []byte("pci\x00")), nlattr.Encode(iflaPermanentAddress, []byte{2, 0, 0, 0, 0, 7}),
 			nlattr.Encode(iflaPropList, slices.Concat(nlattr.Encode(iflaAltName, []byte("enp1s0\x00")), nlattr.Encode(iflaAltName, []byte("enx02\x00"))))),
@@ -100,8 +100,8 @@ func TestDecodeLinks(t *testing.T) {
 					"ad_actor_sys_prio": "65535", "ad_actor_system": "00:00:00:00:00:00", "primary": "eth1", "ifla-bond-200": "09"}},
 			Extra: map[string]string{"qlen": "1000", "operstate": "up", "ifla-120": "0000000000000000000000000000000000000000000000000000000000000000..."}},
 		{Name: "lan", Index: 6, Kind: "vlan", Up: true, VLAN: &netstate.VLAN{ID: 1904, Parent: "bond1"}},
-		{Name: "vx0", Index: 8, Kind: "vxlan", Up: true, VXLAN: &netstate.VXLAN{ID: 77, Lower: "lan", Local: netip.MustParseAddr("192.0.2.1"), Remote: netip.MustParseAddr("2001:db8::2")}},
-		{Name: "vx1", Index: 9, Kind: "vxlan", Up: true, VXLAN: &netstate.VXLAN{}},
+		{Name: "vx0", Index: 8, Kind: "vxlan", Up: true, Tunnel: &netstate.Tunnel{Kind: "vxlan", ID: 77, Lower: "lan", Local: netip.MustParseAddr("192.0.2.1"), Remote: netip.MustParseAddr("2001:db8::2")}},
+		{Name: "vx1", Index: 9, Kind: "vxlan", Up: true, Tunnel: &netstate.Tunnel{Kind: "vxlan"}},
 		{Name: "ens1", Index: 7, PCI: "0000:01:00.0", PermanentMAC: flow.MAC{2, 0, 0, 0, 0, 7}, Extra: map[string]string{"altnames": "enp1s0 enx02"}},
 	}
 	got := assemble(testLinks(t))

@@ -81,7 +81,7 @@ type rawLink struct {
 	isVLAN bool
 	// vlanProtocol is as netstate.VLAN has it.
 	vlanProtocol string
-	vxlan        *rawVXLAN
+	tunnel       *rawTunnel
 	bond         *rawBond
 	bridge       map[string]string // options; nil for no bridge
 	port         *netstate.BondPort
@@ -209,9 +209,10 @@ func (r *rawLink) info(v []byte) {
 		})
 	case "bridge":
 		r.bridge = decodeBridge(data)
-	case "vxlan":
-		v := decodeVXLAN(data)
-		r.vxlan = &v
+	}
+	if netstate.IsTunnel(r.link.Kind) {
+		t := decodeTunnel(r.link.Kind, data)
+		r.tunnel = &t
 	}
 	if slaveKind == "bond" {
 		r.slave(slaveData)

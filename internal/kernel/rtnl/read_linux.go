@@ -99,10 +99,10 @@ func assemble(raw []rawLink) []netstate.Link {
 		if r.isVLAN {
 			l.VLAN = &netstate.VLAN{ID: r.vlan, Protocol: r.vlanProtocol}
 		}
-		if r.vxlan != nil {
-			v := r.vxlan.vxlan
-			v.Lower = name(r.vxlan.lower)
-			l.VXLAN = &v
+		if r.tunnel != nil {
+			t := r.tunnel.tunnel
+			t.Lower = name(r.tunnel.lower)
+			l.Tunnel = &t
 		}
 		switch {
 		case r.parent == 0:

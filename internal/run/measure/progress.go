@@ -7,6 +7,7 @@ import (
 	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict/framing"
+	"github.com/linerate/linerate/predict/tunnel"
 	"github.com/linerate/linerate/unit"
 )
 
@@ -108,9 +109,9 @@ func (e *end) before(ago time.Duration) agentapi.Sample {
 func (t *trial) linkLoads(e *end, from, to agentapi.Sample) []LinkLoad {
 	h := t.cfg.Network.Host(e.host)
 	link, _ := egress(h, e.lane())
-	_, tags, _ := h.Below(link.Name)
+	under, _ := tunnel.Below(h, link)
 	v6 := e.lane().Src.Is6()
-	header := headerBytes(t.spec.protocol(), v6, tags)
+	header := headerBytes(t.spec.protocol(), v6, under)
 	var out []LinkLoad
 	for i, b := range to.Links {
 		if i >= len(from.Links) || from.Links[i].Link != b.Link {
@@ -126,7 +127,7 @@ func (t *trial) linkLoads(e *end, from, to agentapi.Sample) []LinkLoad {
 			Host: e.host, Link: b.Link,
 			Out:     payload(netstate.Grown(a.Counters.TxBytes, b.Counters.TxBytes), netstate.Grown(a.Counters.TxPackets, b.Counters.TxPackets)),
 			In:      payload(netstate.Grown(a.Counters.RxBytes, b.Counters.RxBytes), netstate.Grown(a.Counters.RxPackets, b.Counters.RxPackets)),
-			Ceiling: framing.PacketPayload(t.spec.protocol(), physical, link.MTU, t.packet(e.way), tags, v6),
+			Ceiling: framing.PacketPayload(t.spec.protocol(), physical, under.Whole(link.MTU), t.packet(e.way), under.Tags, under.Outer, v6),
 		})
 	}
 	return out

@@ -10,14 +10,15 @@ import (
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict"
 	"github.com/linerate/linerate/predict/framing"
+	"github.com/linerate/linerate/predict/tunnel"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
 
 // headerBytes is what a full-sized packet carries besides payload, from the
 // Ethernet header on: Ethernet 14, IP 20 or 40, for TCP 20 and timestamps 12.
-func headerBytes(protocol string, v6 bool, tags int) float64 {
-	return float64(14 + framing.HeaderBytes(protocol, v6) + 4*tags)
+func headerBytes(protocol string, v6 bool, under tunnel.Stack) float64 {
+	return float64(14 + framing.HeaderBytes(protocol, v6) + 4*under.Tags + under.Outer)
 }
 
 // result turns the samples of the window into a record.
@@ -117,9 +118,9 @@ func (t *trial) addLanes(out *record.Trial, sink *end) {
 			lane.UDP = datagramsOf(udpAt(open, i), *c, netstate.Grown(udpAt(sopen, i).Datagrams, udpAt(sshut, i).Datagrams), netstate.Grown(open.Bytes[i], shut.Bytes[i]))
 			segments = lane.UDP.Received
 		}
-		tags := 0
+		var under tunnel.Stack
 		if link, ok := egress(t.cfg.Network.Host(sink.way.from), s.Lane); ok {
-			_, tags, _ = t.cfg.Network.Host(sink.way.from).Below(link.Name)
+			under, _ = tunnel.Below(t.cfg.Network.Host(sink.way.from), link)
 			out.MTU = link.MTU
 		}
 		if c := tcpOf(shut, i).MPTCP; c != nil {
@@ -130,7 +131,7 @@ func (t *trial) addLanes(out *record.Trial, sink *end) {
 				segments = netstate.Grown(open.Bytes[i], shut.Bytes[i]) / uint64(full)
 			}
 		}
-		out.Wire += lane.Goodput + unit.FromBytes(float64(segments)*headerBytes(t.spec.protocol(), s.Src.Is6(), tags), window)
+		out.Wire += lane.Goodput + unit.FromBytes(float64(segments)*headerBytes(t.spec.protocol(), s.Src.Is6(), under), window)
 		out.Lanes = append(out.Lanes, lane)
 	}
 }
@@ -177,7 +178,8 @@ func (t *trial) addLinks(out *record.Trial, e *end) {
 	open, shut := e.edges()
 	h := t.cfg.Network.Host(e.host)
 	link, _ := egress(h, e.lane())
-	_, tags, _ := h.Below(link.Name)
+	under, _ := tunnel.Below(h, link)
+	mtu := under.Whole(link.MTU)
 	for i, b := range shut.Links {
 		if i >= len(open.Links) || open.Links[i].Link != b.Link {
 			continue
@@ -190,7 +192,7 @@ func (t *trial) addLinks(out *record.Trial, e *end) {
 			Host: e.host, Link: b.Link,
 			Tx:      unit.FromBytes(float64(more.Counters.TxBytes), seconds),
 			Rx:      unit.FromBytes(float64(more.Counters.RxBytes), seconds),
-			Ceiling: framing.PacketPayload(t.spec.protocol(), physical, link.MTU, t.packet(e.way), tags, v6),
+			Ceiling: framing.PacketPayload(t.spec.protocol(), physical, mtu, t.packet(e.way), under.Tags, under.Outer, v6),
 			Drops:   more.Counters.Lost(),
 
 			TxPackets: more.Counters.TxPackets, RxPackets: more.Counters.RxPackets,
@@ -198,7 +200,7 @@ func (t *trial) addLinks(out *record.Trial, e *end) {
 			QdiscBacklog: more.QdiscBacklog, MeanBacklog: e.meanBacklog(i), Requeues: more.QdiscRequeues, Throttled: more.QdiscThrottled,
 			RxMissed: more.Counters.RxMissed, RxCRC: more.Counters.RxCRC, Driver: e.increases(driverOf(i)),
 		}
-		header := headerBytes(t.spec.protocol(), v6, tags)
+		header := headerBytes(t.spec.protocol(), v6, under)
 		use.TxPayload = less(use.Tx, unit.FromBytes(float64(use.TxPackets)*header, seconds))
 		use.RxPayload = less(use.Rx, unit.FromBytes(float64(use.RxPackets)*header, seconds))
 		out.Links = append(out.Links, use)

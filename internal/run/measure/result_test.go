@@ -11,6 +11,7 @@ import (
 	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict/framing"
+	"github.com/linerate/linerate/predict/tunnel"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -23,7 +24,7 @@ func TestHeaderBytes(t *testing.T) {
 		tags int
 		want float64
 	}{{false, 0, 66}, {true, 0, 86}, {false, 1, 70}, {true, 2, 94}} {
-		got := headerBytes("tcp", c.v6, c.tags)
+		got := headerBytes("tcp", c.v6, tunnel.Stack{Tags: c.tags})
 		if got != c.want {
 			t.Errorf("IPv6 %v, %d tags: %v, want %v", c.v6, c.tags, got, c.want)
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/predict/framing"
+	"github.com/linerate/linerate/predict/tunnel"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -205,7 +206,7 @@ func (t *trial) addWire(out *record.Trial) {
 	for _, l := range out.Lanes {
 		full := out.MTU - framing.HeaderBytes(t.spec.protocol(), l.Src.Is6())
 		if full > 0 {
-			out.Wire += l.Goodput * unit.BitRate(1+headerBytes(t.spec.protocol(), l.Src.Is6(), 0)/float64(full))
+			out.Wire += l.Goodput * unit.BitRate(1+headerBytes(t.spec.protocol(), l.Src.Is6(), tunnel.Stack{})/float64(full))
 		}
 	}
 }

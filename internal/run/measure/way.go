@@ -9,6 +9,7 @@ import (
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict"
 	"github.com/linerate/linerate/predict/routing"
+	"github.com/linerate/linerate/predict/tunnel"
 	"github.com/linerate/linerate/steer"
 )
 
@@ -102,6 +103,12 @@ func place(n Network, w way, t flow.Tuple) string {
 	if !ok {
 		return ""
 	}
+	if under, _ := tunnel.Below(n.Host(w.from), link); under.Tunnel != nil {
+		if names := allBelow(n.Host(w.from), link); len(names) == 1 {
+			return names[0]
+		}
+		return "" // the outer packet's hash decides
+	}
 	below, _, bond := n.Host(w.from).Below(link.Name)
 	if bond == nil {
 		if len(below) == 1 {
@@ -137,8 +144,11 @@ func physical(h netstate.Host, lanes []flow.Lane, sending bool) []string {
 }
 
 // allBelow is every port, usable or not: a port that carries nothing is
-// evidence too.
+// evidence too. Of a tunnel they are those that its packets leave by.
 func allBelow(h netstate.Host, link netstate.Link) []string {
+	if under, ok := tunnel.Below(h, link); ok {
+		link = under.Base
+	}
 	_, _, bond := h.Below(link.Name)
 	if bond != nil {
 		return bond.Bond.Ports

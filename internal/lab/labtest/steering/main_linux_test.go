@@ -9,4 +9,6 @@ import (
 	"github.com/linerate/linerate/internal/lab/labtest/stage"
 )
 
-func TestMain(m *testing.M) { os.Exit(stage.Main(m, lab.Auto, floor.More{})) }
+func TestMain(m *testing.M) {
+	os.Exit(stage.Main(m, lab.Auto, floor.More{Modules: []string{"vxlan", "geneve", "ip_gre", "ipip", "wireguard"}}))
+}

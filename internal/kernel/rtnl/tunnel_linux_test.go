@@ -12,8 +12,8 @@ import (
 	"github.com/linerate/linerate/netstate"
 )
 
-// TestReadVXLAN reads back tunnels that the kernel made.
-func TestReadVXLAN(t *testing.T) {
+// TestReadTunnels reads back tunnels that the kernel made.
+func TestReadTunnels(t *testing.T) {
 	inNewNamespace(t, func() error {
 		if err := addVeth("d0", "d1"); err != nil {
 			return err
@@ -42,18 +42,18 @@ func TestReadVXLAN(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		for name, want := range map[string]netstate.VXLAN{
-			"vx0": {ID: 77, Lower: "d0", Local: netip.MustParseAddr("192.0.2.1"), Remote: netip.MustParseAddr("192.0.2.2")},
-			"vx1": {ID: 78, Local: netip.MustParseAddr("2001:db8::1"), Remote: netip.MustParseAddr("2001:db8::2")},
-			"vx2": {ID: 79},
+		for name, want := range map[string]netstate.Tunnel{
+			"vx0": {Kind: "vxlan", ID: 77, Lower: "d0", Local: netip.MustParseAddr("192.0.2.1"), Remote: netip.MustParseAddr("192.0.2.2")},
+			"vx1": {Kind: "vxlan", ID: 78, Local: netip.MustParseAddr("2001:db8::1"), Remote: netip.MustParseAddr("2001:db8::2")},
+			"vx2": {Kind: "vxlan", ID: 79},
 		} {
 			l, _ := h.Link(name)
-			if l.VXLAN == nil || *l.VXLAN != want {
-				t.Errorf("%s: %+v; want %+v", name, l.VXLAN, want)
+			if l.Tunnel == nil || *l.Tunnel != want {
+				t.Errorf("%s: %+v; want %+v", name, l.Tunnel, want)
 			}
 		}
 		// The kernel took off the headroom itself.
-		if l, _ := h.Link("vx0"); l.MTU != 1500-l.VXLAN.Headroom() {
+		if l, _ := h.Link("vx0"); l.MTU != 1500-l.Tunnel.Headroom() {
 			t.Errorf("MTU %d", l.MTU)
 		}
 		return nil
