@@ -152,10 +152,8 @@ func (u usage) under(l netstate.Link) []netstate.Link {
 		}
 	}
 	for next, i := l, 0; ; i++ {
-		switch {
-		case next.VLAN != nil:
-			add(next.VLAN.Parent)
-		case next.Tunnel != nil:
+		add(next.RidesOn())
+		if next.Tunnel != nil {
 			add(next.Tunnel.Lower)
 		}
 		if next.Bond != nil || next.OVS != nil || next.Switches() {
@@ -182,6 +180,9 @@ func (u usage) base(l netstate.Link) []string {
 	for _, b := range append(u.under(l), l) {
 		if b.Loopback() || b.Bond != nil || b.VLAN != nil || b.Tunnel != nil {
 			continue
+		}
+		if _, here := u.links.Link(b.RidesOn()); here {
+			continue // it has no port of its own
 		}
 		named := u.named[b.Name] && !u.file.Network.IsZero()
 		switch b.Kind {

@@ -21,6 +21,8 @@ func stacked() Host {
 		{Name: "br-lab", Kind: "bridge", Carrier: true}, {Name: "up0", Kind: "veth", Master: "br-lab", Carrier: true},
 		{Name: "docker1", Kind: "bridge", Carrier: true}, {Name: "veth1a2b3c", Kind: "veth", Master: "docker1", Carrier: true},
 		{Name: "two", Kind: "bridge", Carrier: true}, {Name: "eth2", Master: "two", Carrier: true}, {Name: "eth3", Master: "two", Carrier: true},
+		{Name: "mv0", Kind: "macvlan", Carrier: true, Extra: map[string]string{"link": "bond0"}}, {Name: "iv7", Kind: "ipvlan", Carrier: true, Extra: map[string]string{"link": "vmbr0.7"}},
+		{Name: "mvpod", Kind: "macvlan", Carrier: true, Extra: map[string]string{"link": "5 in another namespace"}},
 		{Name: "dummy0", Kind: "dummy", Carrier: true, Addresses: net("10.9.9.9/24")},
 		{Name: "round", Kind: "bridge", Master: "about", Carrier: true}, {Name: "about", Kind: "bridge", Master: "round", Carrier: true},
 	}}
@@ -49,6 +51,9 @@ func TestBelow(t *testing.T) {
 		"br-lab":  {[]string{"up0"}, 0, ""},
 		"docker1": {[]string{"docker1"}, 0, ""}, // its one port leads to a container
 		"two":     {[]string{"two"}, 0, ""},
+		"mv0":     {[]string{"eth0", "eth1"}, 0, "bond0"},
+		"iv7":     {[]string{"eth0", "eth1"}, 1, "bond0"},
+		"mvpod":   {[]string{"mvpod"}, 0, ""}, // its parent is of another namespace
 	} {
 		ports, tags, bond := h.Below(name)
 		var names []string

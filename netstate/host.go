@@ -356,7 +356,7 @@ func (h Host) OutwardPort(bridge Link) (string, bool) {
 }
 
 // Below returns the links that carry the named link's frames: itself when it
-// rides on nothing, a bond's usable ports, a VLAN's parent's, those of a bridge's one
+// rides on nothing, a bond's usable ports, a VLAN's or a macvlan's parent's, those of a bridge's one
 // way out; with the number of VLAN tags added on the way and the kernel's bond passed,
 // if any. A bond of Open vSwitch is passed as its usable members, and is not named.
 func (h Host) Below(name string) (ports []Link, tags int, bond *Link) {
@@ -366,9 +366,13 @@ func (h Host) Below(name string) (ports []Link, tags int, bond *Link) {
 	}
 	for range maxStack {
 		next, passes := h.OutwardPort(l)
-		if l.VLAN != nil {
-			next, passes = l.VLAN.Parent, true
+		switch on := l.RidesOn(); {
+		case l.VLAN != nil:
+			next, passes = on, true
 			tags++
+		case on != "":
+			_, passes = h.Link(on) // of another namespace it is not known
+			next = on
 		}
 		if !passes {
 			break
@@ -397,8 +401,11 @@ func (h Host) TagOf(own netip.Addr) int {
 	tag := 0
 	for range maxStack {
 		next, passes := h.OutwardPort(l)
+		if on := l.RidesOn(); on != "" {
+			next, passes = on, true
+		}
 		if l.VLAN != nil {
-			next, passes, tag = l.VLAN.Parent, true, l.VLAN.ID
+			tag = l.VLAN.ID
 		}
 		if !ok || !passes {
 			break

@@ -20,3 +20,16 @@ func (l Link) LargestOn() string {
 	}
 	return ""
 }
+
+// RidesOn is the link whose frames the link's own are: a VLAN's parent, or that of a
+// macvlan, macvtap or ipvlan, which may be of another namespace; "" none. They have no
+// speed of their own.
+func (l Link) RidesOn() string {
+	switch {
+	case l.VLAN != nil:
+		return l.VLAN.Parent
+	case l.Kind == "macvlan", l.Kind == "macvtap", l.Kind == "ipvlan":
+		return l.Extra["link"]
+	}
+	return ""
+}

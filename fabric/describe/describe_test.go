@@ -271,3 +271,25 @@ func TestA1DescribeNamesLo(t *testing.T) {
 		t.Errorf("lo, which has nothing of its own:\n%s", text)
 	}
 }
+
+// TestDescribeMacvlan: what rides on another link is as fast as that, whose speed is
+// the one to write; on one of another namespace it is unknown.
+func TestDescribeMacvlan(t *testing.T) {
+	host := func(parent string) netstate.Host {
+		return netstate.Host{Name: "a", CPU: netstate.CPU{Cores: 1}, Links: []netstate.Link{
+			{Name: "eth0", MTU: 1500, Up: true, Carrier: true, Speed: unit.Gbps},
+			{Name: "mv0", Kind: "macvlan", MTU: 1500, Up: true, Carrier: true, Extra: map[string]string{"link": parent}, Addresses: []netip.Prefix{netip.MustParsePrefix("10.9.0.1/24")}},
+		}}
+	}
+	for parent, want := range map[string][]string{
+		"eth0":                   {"eth0: {}", "eth0: {speed: 1G}", "mv0: {speed: 1G}"},
+		"7 in another namespace": {"# unknown: write its speed here"},
+	} {
+		text := string(Write([]netstate.Host{host(parent)}, nil, nil, fabric.Measure{}))
+		for _, words := range want {
+			if !strings.Contains(text, words) {
+				t.Errorf("on %s: no %q:\n%s", parent, words, text)
+			}
+		}
+	}
+}

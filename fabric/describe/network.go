@@ -161,21 +161,23 @@ func (d *describer) need(name string) {
 	for _, port := range portsOf(l) {
 		d.need(port)
 	}
-	switch {
-	case l.VLAN != nil:
-		d.need(l.VLAN.Parent)
-	case l.Switches():
+	d.need(l.RidesOn())
+	if l.Switches() {
 		for _, port := range d.bridged(name) {
 			d.need(port)
 		}
 	}
 }
 
-// ports are the needed links that are no bond, VLAN or bridge.
+// ports are the needed links that are no bond, VLAN or bridge. A macvlan or ipvlan, which
+// the file has no word for, is as fast as what it rides on.
 func (d *describer) ports() []netstate.Link {
 	var ports []netstate.Link
 	for _, l := range d.host.Links {
 		if d.needed[l.Name] && d.section(l) == "ethernets" {
+			if on, ok := d.host.Link(l.RidesOn()); ok {
+				l.Speed, l.Framing, l.Qdiscs, l.Kind = on.Speed, on.Framing, on.Qdiscs, on.Kind
+			}
 			ports = append(ports, l)
 		}
 	}

@@ -82,11 +82,12 @@ func (s Stack) Whole(mtu int) int {
 }
 
 func under(h netstate.Host, l netstate.Link) (string, bool) {
-	switch {
-	case l.VLAN != nil:
-		return l.VLAN.Parent, true
+	switch on := l.RidesOn(); {
 	case l.Tunnel != nil:
 		return carrier(h, *l.Tunnel)
+	case on != "":
+		_, here := h.Link(on)
+		return on, here
 	}
 	return h.OutwardPort(l)
 }
