@@ -169,8 +169,8 @@ func (d *describer) need(name string) {
 	}
 }
 
-// ports are the needed links that are no bond, VLAN or bridge. A macvlan or ipvlan, which
-// the file has no word for, is as fast as what it rides on.
+// ports are the needed links that are no bond, VLAN or bridge. A macvlan or ipvlan, for
+// which the file has no key, is as fast as what it rides on.
 func (d *describer) ports() []netstate.Link {
 	var ports []netstate.Link
 	for _, l := range d.host.Links {
