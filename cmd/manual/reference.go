@@ -2,11 +2,9 @@ package main
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"reflect"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -14,7 +12,6 @@ import (
 
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/internal/cmd/root"
-	cmdschema "github.com/linerate/linerate/internal/cmd/schema"
 	"github.com/linerate/linerate/internal/lab/scenario"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/report"
@@ -22,16 +19,16 @@ import (
 
 // reference returns docs/reference, a page by file name. Tree is the project's
 // directory, whose sources say what the keys of a record mean.
-func reference(root *cobra.Command, tree string) (map[string]string, error) {
+func reference(program *cobra.Command, tree string) (map[string]string, error) {
 	fields, err := fieldComments(tree, "record", "netstate", "fabric", "flow")
 	if err != nil {
 		return nil, err
 	}
-	ofRecord, err := recordSchema()
+	ofRecord, err := root.SchemaOf("record")
 	if err != nil {
 		return nil, err
 	}
-	pages := map[string]string{"commands.md": commandsPage(root)}
+	pages := map[string]string{"commands.md": commandsPage(program)}
 	for _, p := range []struct {
 		file, title, intro string
 		schema             []byte
@@ -154,14 +151,4 @@ func causesPage(tree string) (string, error) {
 		fmt.Fprintf(&b, "\n## %s\n\n```\n%s\n```\n", c, strings.TrimSpace(string(text)))
 	}
 	return b.String(), nil
-}
-
-// recordSchema is the JSON schema of the record.
-func recordSchema() ([]byte, error) {
-	for _, d := range root.Documents() {
-		if _, _, typ := d.Described(); typ == reflect.TypeFor[record.Record]() {
-			return cmdschema.Of(d)
-		}
-	}
-	return nil, errors.New("find record: no command prints one")
 }

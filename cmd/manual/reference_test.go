@@ -48,7 +48,7 @@ func TestRecordFieldsAreDescribed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := recordSchema()
+	text, err := root.SchemaOf("record")
 	if err != nil {
 		t.Fatal(err)
 	}

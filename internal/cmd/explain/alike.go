@@ -24,7 +24,8 @@ func alike(findings []record.Finding) (groups [][]record.Finding) {
 	}
 	at := make(map[key]int)
 	for _, f := range findings {
-		k := key{f.Phase, f.From, f.To, words(inOrder(f.Summary, f.From, f.To)) + "\n" + remedyOf(f), string(f.Cause)}
+		names := namesOf(f)
+		k := key{f.Phase, f.From, f.To, words(inOrder(f.Summary, names)) + "\n" + remedyOf(f, names), string(f.Cause)}
 		if n, ok := at[k]; ok {
 			groups[n] = append(groups[n], f)
 			continue
@@ -37,10 +38,10 @@ func alike(findings []record.Finding) (groups [][]record.Finding) {
 
 // remedyOf is what a finding has done, whichever of the two hosts does it: what one
 // direction asks of its sender and both ask of each is one remedy.
-func remedyOf(f record.Finding) string {
+func remedyOf(f record.Finding, names *regexp.Regexp) string {
 	var steps []string
 	for _, step := range stepsOf(f) {
-		steps = append(steps, words(inOrder(step, f.From, f.To)))
+		steps = append(steps, words(inOrder(step, names)))
 	}
 	slices.Sort(steps)
 	return strings.Join(slices.Compact(steps), "\n")
@@ -67,9 +68,9 @@ func words(text string) string {
 
 // inOrder is a text with two hosts called by the order in which it names them: what
 // is said of each side alike is one text.
-func inOrder(text, from, to string) string {
+func inOrder(text string, names *regexp.Regexp) string {
 	var order []string
-	return renamed(text, from, to, func(name string) string {
+	return renamed(text, names, func(name string) string {
 		if !slices.Contains(order, name) {
 			order = append(order, name)
 		}
@@ -77,10 +78,18 @@ func inOrder(text, from, to string) string {
 	})
 }
 
+// namesOf finds the names of a finding's two hosts; nil where it is not about two.
+func namesOf(f record.Finding) *regexp.Regexp {
+	names, err := regexp.Compile(`\b(?:` + regexp.QuoteMeta(f.From) + `|` + regexp.QuoteMeta(f.To) + `)\b`)
+	if err != nil || f.From == "" || f.To == "" {
+		return nil
+	}
+	return names
+}
+
 // renamed is a text with each of two hosts' names replaced.
-func renamed(text, from, to string, by func(name string) string) string {
-	names, err := regexp.Compile(`\b(?:` + regexp.QuoteMeta(from) + `|` + regexp.QuoteMeta(to) + `)\b`)
-	if err != nil || from == "" || to == "" {
+func renamed(text string, names *regexp.Regexp, by func(name string) string) string {
+	if names == nil {
 		return text
 	}
 	return names.ReplaceAllStringFunc(text, by)
@@ -91,9 +100,9 @@ func renamed(text, from, to string, by func(name string) string) string {
 func otherRemedies(block []record.Finding) (out []record.Finding) {
 	seen := map[string]bool{}
 	for i, f := range block {
-		more := false
+		more, names := false, namesOf(f)
 		for _, step := range stepsOf(f) {
-			step = words(renamed(step, f.From, f.To, func(name string) string {
+			step = words(renamed(step, names, func(name string) string {
 				return map[string]string{f.From: "<from>", f.To: "<to>"}[name]
 			}))
 			more = more || !seen[step]

@@ -1,6 +1,7 @@
 package root
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/linerate/linerate/internal/cmd/change"
@@ -31,4 +32,14 @@ func Documents() []console.Described {
 		measure.Documents(), explain.Documents(), tune.Documents(), change.Documents(), lab.Documents(), render.Documents(),
 		compare.Documents(), report.Documents(), history.Documents(), listen.Documents(), enroll.Documents(), serve.Documents(),
 		schema.Documents(), version.Documents())
+}
+
+// SchemaOf is the JSON schema of one of Documents.
+func SchemaOf(document string) ([]byte, error) {
+	for _, d := range Documents() {
+		if name, _, _ := d.Described(); name == document {
+			return schema.Of(d)
+		}
+	}
+	return nil, fmt.Errorf("find schema of %s: no command prints such a document", document)
 }

@@ -7,23 +7,16 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/linerate/linerate/internal/cmd/console"
-	"github.com/linerate/linerate/internal/cmd/schema"
 )
 
 // schemaOf is a document's schema.
 func schemaOf(t *testing.T, document string) []byte {
 	t.Helper()
-	for _, d := range Documents() {
-		if name, _, _ := d.Described(); name == document {
-			text, err := schema.Of(d)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return text
-		}
+	text, err := SchemaOf(document)
+	if err != nil {
+		t.Fatal(err)
 	}
-	t.Fatalf("%s is not among Documents", document)
-	return nil
+	return text
 }
 
 // fitsSchema validates each document that a command prints.

@@ -69,6 +69,15 @@ func rateIn(clause string) (rate float64) {
 	return rate
 }
 
+// toldRate is rateIn in words, of a rate that a network can have; "" else.
+func toldRate(clause string) string {
+	v := rateIn(clause)
+	if v < 1e4 || v > 1e13 {
+		return ""
+	}
+	return strconv.FormatFloat(v, 'f', 0, 64)
+}
+
 var clauseEnd = piece.Compile(`;|,\s|\.\s|\b(?:while|but|whereas|vs\.?|versus|compared)\b`)
 
 // clauses are the parts of a paragraph that each say one thing.
@@ -97,8 +106,7 @@ var (
 // comparedRate is a clause's rate, in bit/s, by whether it went through a tunnel, an
 // overlay or a container, or directly.
 func comparedRate(clause string) (way, rate string) {
-	v := rateIn(clause)
-	if v < 1e4 || v > 1e13 {
+	if rate = toldRate(clause); rate == "" {
 		return "", ""
 	}
 	switch {
@@ -109,7 +117,7 @@ func comparedRate(clause string) (way, rate string) {
 	case directWords.MatchString(clause):
 		way = "rate_direct"
 	}
-	return way, strconv.FormatFloat(v, 'f', 0, 64)
+	return way, rate
 }
 
 var (
@@ -154,8 +162,7 @@ var (
 
 // sharedRate is a clause's rate, in bit/s, by whether one flow came to it or several.
 func sharedRate(clause string) (way, rate string) {
-	v := rateIn(clause)
-	if v < 1e4 || v > 1e13 {
+	if rate = toldRate(clause); rate == "" {
 		return "", ""
 	}
 	switch {
@@ -164,7 +171,7 @@ func sharedRate(clause string) (way, rate string) {
 	case oneFlow.MatchString(clause):
 		way = "rate_one"
 	}
-	return way, strconv.FormatFloat(v, 'f', 0, 64)
+	return way, rate
 }
 
 var (
@@ -175,14 +182,14 @@ var (
 // addressedRate is a clause's rate, in bit/s, by whether it went to a public address or
 // to a private one.
 func addressedRate(clause string) (way, rate string) {
-	v := rateIn(clause)
+	rate = toldRate(clause)
 	public, private := publicWords.MatchString(clause), privateWords.MatchString(clause)
-	if v < 1e4 || v > 1e13 || public == private {
+	if rate == "" || public == private {
 		return "", ""
 	}
 	way = "rate_private"
 	if public {
 		way = "rate_public"
 	}
-	return way, strconv.FormatFloat(v, 'f', 0, 64)
+	return way, rate
 }
