@@ -137,12 +137,15 @@ var (
 	entry  = regexp.MustCompile(`[0-9]{8}T[0-9.]+Z(-[0-9a-f]+)?`) // of a journal, or a run
 	number = regexp.MustCompile(`[-+]?[0-9]+(\.[0-9]+)*`)
 	bar    = regexp.MustCompile(`\[[#.]+\]`)
+	// all is how a report writes a share that is whole.
+	all = regexp.MustCompile(`\ball of it\b`)
 )
 
 // plain is a line without what differs from one run to the next.
 func plain(line string) string {
 	line = entry.ReplaceAllString(line, "ID")
 	line = bar.ReplaceAllString(line, "[]")
+	line = all.ReplaceAllString(line, "100 %")
 	line = number.ReplaceAllString(line, "0")
 	return strings.Join(strings.Fields(line), " ")
 }

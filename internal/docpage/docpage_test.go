@@ -71,6 +71,7 @@ func TestAlike(t *testing.T) {
 		"numbers":       {[]string{"  1/12 forward  240 Mbit/s  48.3 %"}, []string{"1/2  forward 9.4 Mbit/s -3 %"}, true},
 		"bars":          {[]string{"eth0 [##########] 1"}, []string{"eth0 [#.........] 22"}, true},
 		"entries":       {[]string{"20261123T193821.173178Z-1cf4f5 (confirmed):"}, []string{"20270101T000000.5Z-abcdef (confirmed):"}, true},
+		"a whole share": {[]string{"forward  495 Mbit/s  99.7 %  line-rate"}, []string{"forward  497 Mbit/s  all of it  line-rate"}, true},
 		"words":         {[]string{"single-link"}, []string{"line-rate"}, false},
 		"units":         {[]string{"1 Mbit/s"}, []string{"1 Gbit/s"}, false},
 		"too much":      {[]string{"a"}, []string{"a", "b"}, false},
