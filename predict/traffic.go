@@ -31,15 +31,32 @@ func TrafficOfTrial(t record.Trial) Traffic {
 	if out.Ports != PortsChosen && out.Ports != PortsKernel {
 		out.Ports = PortsKernel // whoever says nothing chose none
 	}
+	unpaced := false
 	for _, l := range t.Lanes {
 		if l.Asked != nil {
 			out.SocketBuffer = max(out.SocketBuffer, l.Asked.RcvBuf)
-			out.Pace = max(out.Pace, l.Asked.Pacing)
 		}
+		pace := PaceOf(l)
+		out.Pace, unpaced = max(out.Pace, pace), unpaced || pace == 0
+	}
+	if unpaced {
+		out.Pace = 0
 	}
 	// What UDP offers unasked is the ceiling itself, and holds nothing.
 	if each := t.RateLimit / unit.BitRate(out.Streams); each > 0 && (t.Ceiling == 0 || t.RateLimit < t.Ceiling) && (out.Pace == 0 || each < out.Pace) {
 		out.Pace = each
 	}
 	return out
+}
+
+// PaceOf is what a stream's socket is held to, by the run or by the program's own
+// wish; zero is none.
+func PaceOf(l record.Lane) unit.BitRate {
+	if l.Asked == nil || l.Asked.Pacing <= 0 {
+		return l.TCP.MaxPacing
+	}
+	if l.Granted != nil && l.Granted.Pacing > 0 {
+		return l.Granted.Pacing
+	}
+	return l.Asked.Pacing
 }

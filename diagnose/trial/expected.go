@@ -70,8 +70,8 @@ func (v *wayView) after(cause record.Cause) (unit.BitRate, *record.NextLimit) {
 		}
 	}
 	streams := min(max(t.Streams, without.LinkCount(best, t.From, t.To), len(v.egress), len(v.ingress)), mostStreams)
-	sent := predict.Between(t.From, t.To, t.Direction, streams)
-	sent.Protocol, sent.Lanes, sent.ChosenOnly = t.Protocol, v.counted(), true
+	sent := stillAsked(t, cause)
+	sent.Streams, sent.Ports, sent.Lanes, sent.ChosenOnly = streams, predict.PortsChosen, v.counted(), true
 	if v.trunk { // its links all in use: no more than the ceiling
 		best = without.Switches(best)
 	}
@@ -90,6 +90,19 @@ func (v *wayView) after(cause record.Cause) (unit.BitRate, *record.NextLimit) {
 		next = nil
 	}
 	return p.Rate, next
+}
+
+// stillAsked is the trial's traffic with what its run and its programs asked of it,
+// but for what the cause names: that holds after the remedy as it held before.
+func stillAsked(t record.Trial, cause record.Cause) predict.Traffic {
+	out := predict.TrafficOfTrial(t)
+	switch cause {
+	case record.Pacing, record.Application:
+		out.Pace = 0
+	case record.ReceiveWindow, record.SendBuffer:
+		out.SocketBuffer = 0
+	}
+	return out
 }
 
 // counted is the pair's lanes, From's address first, over the links that the

@@ -7,6 +7,7 @@ import (
 	"github.com/linerate/linerate/diagnose"
 	"github.com/linerate/linerate/diagnose/remedy"
 	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/predict"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -51,7 +52,7 @@ func (v *wayView) paced() (hypothesis, bool) {
 	var each unit.BitRate
 	asked, near := false, false
 	for _, l := range v.lanes {
-		own := paceOf(l)
+		own := predict.PaceOf(l)
 		if own <= 0 || !v.keepsTo(l, own) && !v.atPace(l, own) {
 			return hypothesis{}, false
 		}
@@ -96,17 +97,6 @@ func (v *wayView) atPace(l record.Lane, pace unit.BitRate) bool {
 		least = coarsePace
 	}
 	return l.TCP.Pacing >= pace*0.98 && l.Goodput >= pace*rateOf(least) && l.Goodput <= pace*pastPace
-}
-
-// paceOf is what a stream's socket is held to; zero none.
-func paceOf(l record.Lane) unit.BitRate {
-	if l.Asked == nil || l.Asked.Pacing <= 0 {
-		return l.TCP.MaxPacing
-	}
-	if l.Granted != nil && l.Granted.Pacing > 0 {
-		return l.Granted.Pacing
-	}
-	return l.Asked.Pacing
 }
 
 // keepsTo reports a stream that carries what its pace allows.

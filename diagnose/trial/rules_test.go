@@ -85,6 +85,15 @@ func tcpOf(t record.Trial, change func(*record.TCP)) record.Trial {
 	})
 }
 
+// asking is the trial with what its run asked of every socket.
+func asking(t record.Trial, s record.Socket) record.Trial {
+	return with(t, func(t *record.Trial) {
+		for i := range t.Lanes {
+			t.Lanes[i].Asked = &s
+		}
+	})
+}
+
 func cpu(t record.Trial, use ...record.CPUUse) record.Trial { t.CPU = use; return t }
 
 func TestLinkRules(t *testing.T) {
@@ -125,6 +134,12 @@ func TestLinkRules(t *testing.T) {
 			trial: sent(4, rates(one, 0), rates(one, 0)), cause: record.SingleLink, summary: "The one link", remedy: "the mode of bond0", not: "`ip link", source: fromPorts, expected: 2 * one},
 		{name: "a port outside the aggregator", fabric: down, trial: sent(4, rates(one, 0), rates(one, 0)), cause: record.LACPDown,
 			summary: "bond0 of a has 1 of its 2 ports", remedy: "LACP", source: "AGGREGATOR", leastSure: 0.9, expected: 2 * one},
+		{name: "a port without link, and streams that are paced", fabric: cable, trial: asking(sent(4, rates(one, 0), rates(one, 0)), record.Socket{Pacing: 0.4 * one}),
+			cause: record.LACPDown, expected: 1.6 * one},
+		{name: "a port without link, and a program that paces", fabric: cable, trial: tcpOf(sent(4, rates(one, 0), rates(one, 0)), func(c *record.TCP) { c.MaxPacing = 0.3 * one }),
+			cause: record.LACPDown, expected: 1.2 * one},
+		{name: "a port without link, and a rate that the run keeps to", fabric: cable, trial: with(sent(4, rates(one, 0), rates(one, 0)), func(t *record.Trial) { t.RateLimit = 1.5 * one }),
+			cause: record.LACPDown, expected: 1.5 * one},
 		{name: "a port without link", fabric: cable, trial: sent(4, rates(one, 0), rates(one, 0)), cause: record.LACPDown, remedy: "bring eth1 of a up", expected: 2 * one},
 		{name: "a port outside is no limit below the other's rate", fabric: down, trial: sent(4, rates(one/2, 0), rates(one/2, 0)), cause: record.Unknown},
 		{name: "root qdiscs", fabric: held, trial: sent(2, rates(one, one), rates(one, one)), cause: record.Shaper, summary: "root qdisc", remedy: "tc qdisc", source: "RTM_GETQDISC", expected: 4 * one},
