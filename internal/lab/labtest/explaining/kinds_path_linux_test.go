@@ -39,7 +39,8 @@ func impaired(links int, form string, values ...any) fault {
 		}
 	}
 	text := " " + fmt.Sprintf(form, values...)
-	return fault{on: func(s *stand) { each(s, text) }, off: func(s *stand) { each(s, "") }}
+	// netem keeps what corrupts unless it is told (netem_change, 6.1).
+	return fault{on: func(s *stand) { each(s, text) }, off: func(s *stand) { each(s, " corrupt 0%") }}
 }
 
 func lossKinds() []*kind {
