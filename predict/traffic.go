@@ -49,8 +49,8 @@ func TrafficOfTrial(t record.Trial) Traffic {
 	return out
 }
 
-// PaceOf is what a stream's socket is held to, by the run or by the program's own
-// wish; zero is none.
+// PaceOf is the rate that a stream's socket was limited to, by the run or by the
+// program's own wish; zero is none.
 func PaceOf(l record.Lane) unit.BitRate {
 	if l.Asked == nil || l.Asked.Pacing <= 0 {
 		return l.TCP.MaxPacing

@@ -54,7 +54,7 @@ type TCP struct {
 	MeanUnread unit.Bytes `json:"mean_unread_bytes,omitempty"`
 	Unheeded   float64    `json:"unheeded_ratio,omitempty"`
 	RcvWnd     unit.Bytes `json:"rcv_wnd_bytes,omitempty"` // receiver's own, Linux 6.2
-	RcvMSS     int        `json:"rcv_mss_bytes,omitempty"` // receiver's side; kept for other readers
+	RcvMSS     int        `json:"rcv_mss_bytes,omitempty"` // receiver's side
 	// RcvRTTMS is the receiver's own estimate of the round trip; kept for other readers.
 	RcvRTTMS float64 `json:"rcv_rtt_ms,omitempty"`
 	// MeanInFlight is how many segments were on the way, CwndLimited the share

@@ -93,7 +93,7 @@ func (v *wayView) after(cause record.Cause) (unit.BitRate, *record.NextLimit) {
 }
 
 // stillAsked is the trial's traffic with what its run and its programs asked of it,
-// but for what the cause names: that holds after the remedy as it held before.
+// but for what the cause names: the remedy leaves that as it is.
 func stillAsked(t record.Trial, cause record.Cause) predict.Traffic {
 	out := predict.TrafficOfTrial(t)
 	switch cause {

@@ -292,6 +292,29 @@ func (v *wayView) anyBusy() bool {
 	})
 }
 
+// tagRoom is what drivers take above the MTU, for a VLAN's tag.
+const tagRoom = 4
+
+// beyondReceiver: packets are larger than the receiver's own link takes, and get lost.
+// TCP asks for segments that fit, but never for less than min_adv_mss
+// (ipv4_default_advmss), and an MTU may be lowered while streams run.
+func (v *wayView) beyondReceiver() (hypothesis, bool) {
+	for _, l := range v.lanes {
+		device := routing.FacingOne(v.fabric.Hosts[v.to], l.Dst, l.Src)
+		packet := l.TCP.SndMSS + headerBytes(v.trial.Protocol, l.Dst.Is6())
+		if l.TCP.SndMSS <= 0 || device.MTU <= 0 || packet <= device.MTU+tagRoom || !v.standsStill(l) && v.waits.loss() < lossShare {
+			continue
+		}
+		return hypothesis{
+			cause: record.MTU, seen: true, sure: 0.9, mended: "With an MTU that takes them", stands: true,
+			summary:  fmt.Sprintf("%s sends packets of %d bytes, and %s of %s takes %d: what is larger is dropped there, unless it arrives in one piece with others.", v.from, packet, device.Name, v.to, device.MTU),
+			evidence: append(append(v.segmentEvidence(), record.Evidence{What: "MTU of " + device.Name + " on " + v.to, Value: fmt.Sprintf("%d bytes", device.MTU), Source: "IFLA_MTU"}), append(append(v.dropEvidence(), v.tcpEvidence()...), v.loads()...)...),
+			remedy:   remedy.Else(remedy.FullPackets(v.fabric.Hosts[v.from], v.fabric.Hosts[v.to], v.lanes), fmt.Sprintf("raise the MTU of %s on %s", device.Name, v.to)),
+		}, true
+	}
+	return hypothesis{}, false
+}
+
 // blackHole: the streams as good as stand still on links with large frames,
 // and nobody looked which sizes get through. Where nobody knows the links, most of the
 // time without a byte, though segments are larger than Ethernet's own, is as good.

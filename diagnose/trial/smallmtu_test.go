@@ -2,8 +2,11 @@ package trial
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
+	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/predict"
 	"github.com/linerate/linerate/record"
 )
 
@@ -55,5 +58,31 @@ func TestLoweredEverywhere(t *testing.T) {
 	unknown[1].Passes = 0
 	if got := lines(unknown); len(got) != 1 || got[0] != ": " {
 		t.Errorf("nobody knows what passes by the other: %q", got)
+	}
+}
+
+// TestBeyondReceiver: TCP never asks for segments below its least, and the receiver's
+// link takes less.
+func TestBeyondReceiver(t *testing.T) {
+	t.Parallel()
+	small := func(mtu int) predict.Fabric {
+		f := pair{end: end{links: 2, policy: netstate.Layer34}}.fabric()
+		for i := range f.Hosts["b"].Links {
+			f.Hosts["b"].Links[i].MTU = mtu
+		}
+		return f
+	}
+	trial := measured(sent(2, rates(0, 0.4*one), rates(0, 0.4*one)), func(c *record.TCP) { c.SndMSS = 244 })
+	trial.Lanes[0].Goodput, trial.Lanes[0].Retransmits, trial.Goodput = 0, 2, 0.4*one
+	got := Judge(small(291), trial)
+	if got.Cause != record.MTU || got.Confidence < 0.85 || !strings.Contains(got.Summary, "packets of 296 bytes, and bond0 of b takes 291") || !strings.Contains(got.Remedy, "on b: `ip link set dev bond0 mtu 1500`") {
+		t.Errorf("%s %.2f: %s %s", got.Cause, got.Confidence, got.Summary, got.Remedy)
+	}
+	if got := Judge(small(292), trial); strings.Contains(got.Summary, "takes 292") {
+		t.Errorf("drivers take a tag's room more: %s", got.Summary)
+	}
+	trial.Lanes[0].Goodput, trial.Lanes[0].Retransmits = 0.4*one, 0
+	if got := Judge(small(291), trial); strings.Contains(got.Summary, "takes 291") {
+		t.Errorf("all of them get on: %s", got.Summary)
 	}
 }

@@ -35,6 +35,18 @@ func someEchoesLost(p record.SizeProbe) bool {
 	return p.Sent >= fewEchoes && p.Passed < p.Sent && float64(p.Passed) > mostEchoBack*float64(p.Sent)
 }
 
+// fullCame reports that every stream's receiver has had segments as large as those that
+// are sent: their size is not why they get lost (tcp_measure_rcv_mss begins at 536).
+func (v *wayView) fullCame() bool {
+	return len(v.lanes) > 0 && !slices.ContainsFunc(v.lanes, func(l record.Lane) bool {
+		return l.TCP.SndMSS <= leastMSSKnown || l.TCP.RcvMSS < l.TCP.SndMSS
+	})
+}
+
+// leastMSSKnown is what a receiver takes for the size of segments before it had any
+// (TCP_MSS_DEFAULT).
+const leastMSSKnown = 536
+
 // othersFull reports links of the sender's that are full beside others that carry
 // nothing, none between.
 func (v *wayView) othersFull() bool {
@@ -52,7 +64,7 @@ func (v *wayView) stalledStreams() (hypothesis, bool) {
 			again += max(l.Retransmits, l.TCP.Timeouts)
 		}
 	}
-	if n == 0 || !v.room() || n == len(v.lanes) && !v.echoesLost() {
+	if n == 0 || !v.room() || n == len(v.lanes) && !v.echoesLost() && !v.fullCame() {
 		return hypothesis{}, false
 	}
 	h := hypothesis{
@@ -69,6 +81,10 @@ func (v *wayView) stalledStreams() (hypothesis, bool) {
 	if n == len(v.lanes) {
 		h.stands = true
 		h.summary = fmt.Sprintf("%s from %s stand still: what they send again gets lost again, as some of the echoes do.", flows(n), v.from)
+		if !v.echoesLost() {
+			h.sure = 0.5
+			h.summary = fmt.Sprintf("%s from %s stand still: what they send again gets lost again, though packets as large came through before.", flows(n), v.from)
+		}
 		h.remedy = record.ByHand("find where it drops: link errors, a bad cable or optic, a switch buffer (`ip -s link` on both hosts, the switch's counters, `ping -s 1400 -c 100`)")
 	}
 	for _, host := range []string{v.to, v.from} {
