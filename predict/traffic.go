@@ -50,7 +50,7 @@ func TrafficOfTrial(t record.Trial) Traffic {
 }
 
 // PaceOf is the rate that a stream's socket was limited to, by the run or by the
-// program's own wish; zero is none.
+// program itself; zero is none.
 func PaceOf(l record.Lane) unit.BitRate {
 	if l.Asked == nil || l.Asked.Pacing <= 0 {
 		return l.TCP.MaxPacing

@@ -15,63 +15,28 @@ import (
 // mostStreams bounds what is predicted for: a record may hold any number.
 const mostStreams = 1024
 
-// after is what the trial would carry once the cause is mended, and what binds
-// then: the prediction with every link in use, a policy that reaches ports and
-// ports chosen, at the MTU that is set. Zero and nil where nothing is to mend,
-// or where nobody can say.
+// after is what the trial would carry without the cause, and what binds
+// then: as predicted with ports chosen, and all else as it is. Where the
+// streams' places are the cause, every link is in use by a policy that reaches ports.
+// Zero and nil where nothing is to gain, or where nobody can say.
 func (v *wayView) after(cause record.Cause) (unit.BitRate, *record.NextLimit) {
 	t := v.trial
-	best := without.WithPolicy(v.fabric, t.From, t.To)
-	senders, receivers := []string{v.from}, []string{v.to}
-	if v.eachWay {
-		senders, receivers = []string{v.from, v.to}, []string{v.to, v.from}
-	}
-	switch cause {
-	case record.LineRate, record.Unknown:
+	switch {
+	case cause == record.LineRate, cause == record.Unknown, cause == record.AsymmetricRoute && t.Ceiling <= t.Goodput:
 		return 0, nil
-	case record.AsymmetricRoute:
-		if t.Ceiling <= t.Goodput {
-			return 0, nil
+	case cause == record.AsymmetricRoute:
+		if paced := v.pacedInAll(); paced > 0 && paced < t.Ceiling {
+			return paced, &record.NextLimit{Cause: record.Pacing, Rate: paced, Why: "the streams are paced"}
 		}
 		return t.Ceiling, &record.NextLimit{Cause: record.LineRate, Rate: t.Ceiling, Why: "every link carries its own addresses' traffic"}
-	case record.LACPDown:
-		without.JoinPorts(best, t.From, t.To)
-	case record.MTU:
-		if size := v.lowersTo(); size > 0 {
-			without.Narrow(best, size, t.From, t.To)
-		} else {
-			without.Widen(best, v.widest(), t.From, t.To)
-		}
-	case record.Shaper:
-		for _, h := range senders {
-			without.Unshape(best, h)
-		}
-		best = without.Uncapped(best, t.From, t.To)
-	case record.Pacing:
-		for _, h := range senders {
-			without.Unpace(best, h)
-		}
-	case record.CardSlot:
-		without.Unslot(best, t.From, t.To)
-	case record.SingleLink:
-		without.Spread(best, v.from, netstate.ActiveBackup)
-		without.Spread(best, v.to, netstate.ActiveBackup, netstate.BalanceTLB)
-		without.JoinPorts(best, t.From, t.To)
-		without.Set(best, "1", "net.ipv4.fib_multipath_hash_policy", t.From, t.To)
-	case record.ReceiveWindow:
-		for _, h := range receivers {
-			without.Raise(best, h, "net.ipv4.tcp_rmem")
-			without.Set(best, "1", "net.ipv4.tcp_moderate_rcvbuf", h)
-		}
-		without.Set(best, "1", "net.ipv4.tcp_window_scaling", v.from, v.to)
-	case record.SendBuffer:
-		for _, h := range senders {
-			without.Raise(best, h, "net.ipv4.tcp_wmem")
-		}
 	}
-	streams := min(max(t.Streams, without.LinkCount(best, t.From, t.To), len(v.egress), len(v.ingress)), mostStreams)
+	ends := without.Ends{From: v.from, To: v.to, EachWay: v.eachWay, LowerMTU: v.lowersTo(), WiderMTU: v.widest()}
+	best, streams := without.Limit(v.fabric, cause, ends), max(t.Streams, 1)
+	if without.Placement(cause) {
+		streams = max(streams, without.LinkCount(best, t.From, t.To), len(v.egress), len(v.ingress))
+	}
 	sent := stillAsked(t, cause)
-	sent.Streams, sent.Ports, sent.Lanes, sent.ChosenOnly = streams, predict.PortsChosen, v.counted(), true
+	sent.Streams, sent.Ports, sent.Lanes, sent.ChosenOnly = min(streams, mostStreams), predict.PortsChosen, v.counted(), true
 	if v.trunk { // its links all in use: no more than the ceiling
 		best = without.Switches(best)
 	}
@@ -79,8 +44,14 @@ func (v *wayView) after(cause record.Cause) (unit.BitRate, *record.NextLimit) {
 	if v.trunk && t.Ceiling > 0 {
 		p.Rate = min(p.Rate, t.Ceiling)
 	}
+	if most := p.Ceiling * rateOf(v.smallLeaves()); cause != record.MTU && most < p.Rate {
+		p.Rate, p.Limit, p.Limits = most, record.MTU, nil
+	}
 	if err != nil || p.Ceiling <= 0 {
 		return 0, nil // of links whose speed nobody knows no rate is promised
+	}
+	if used, unused := usedAndUnused(v.ingress); !without.Placement(cause) && len(unused) > 0 && !v.eachWay && v.trial.Direction != flow.Both && total(used) > 0 && total(used) < p.Rate {
+		p.Rate, p.Limit, p.Limits = total(used), record.SingleLink, nil
 	}
 	next := &record.NextLimit{Cause: p.Limit, Rate: p.Rate, Why: "as predicted"}
 	if len(p.Limits) > 0 && p.Limits[0].Why != "" {
@@ -90,6 +61,16 @@ func (v *wayView) after(cause record.Cause) (unit.BitRate, *record.NextLimit) {
 		next = nil
 	}
 	return p.Rate, next
+}
+
+// smallLeaves is the part of the links that segments leave which are smaller than the
+// links take: 1 where they are not.
+func (v *wayView) smallLeaves() float64 {
+	mss, full := v.waits.mss, v.fullSegment()
+	if mss <= 0 || full <= 0 || float64(mss) >= smallSegment*float64(full) || v.trial.UDP != nil {
+		return 1
+	}
+	return v.efficiencyOf(mss) / v.efficiencyOf(full)
 }
 
 // stillAsked is the trial's traffic with what its run and its programs asked of it,
@@ -103,6 +84,29 @@ func stillAsked(t record.Trial, cause record.Cause) predict.Traffic {
 		out.SocketBuffer = 0
 	}
 	return out
+}
+
+// pacedInAll is what the paces of all streams add up to, the sockets' own and those of
+// the queues that they leave by; zero where one of them has none.
+func (v *wayView) pacedInAll() (sum unit.BitRate) {
+	if limit := v.trial.RateLimit; limit > 0 {
+		return limit * unit.BitRate(len(v.trial.Direction.Ways()))
+	}
+	for _, d := range v.trial.Direction.Ways() {
+		way := view(v.fabric, v.trial, d)
+		_, flows := way.flowQdisc()
+		for _, l := range way.lanes {
+			pace := predict.PaceOf(l)
+			if flows > 0 && (pace == 0 || flows < pace) {
+				pace = flows
+			}
+			if pace == 0 {
+				return 0
+			}
+			sum += pace
+		}
+	}
+	return sum
 }
 
 // counted is the pair's lanes, From's address first, over the links that the

@@ -109,11 +109,11 @@ func (v *wayView) oneLinkToo(named record.Cause) bool {
 		return false
 	}
 	used, unused := usedAndUnused(v.ingress)
-	return len(used) == 1 && len(unused) > 0 && used[0].share() >= leastGathered
+	return len(used) == 1 && len(unused) > 0 && (used[0].share() >= leastGathered || v.waits.backFull)
 }
 
 // leastGathered is what such a link carries at the least: two ways that gather
-// delay each other's acknowledgements.
+// delay each other's acknowledgements, and where those wait behind a full link, any.
 const leastGathered = 0.6
 
 // neverEmpty reports a link of the sender's whose own queue always holds more

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/linerate/linerate/diagnose/remedy"
+	"github.com/linerate/linerate/diagnose/trial/without"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -61,7 +62,7 @@ func (v *wayView) judge() record.Finding {
 			all = append(all, h)
 		}
 	}
-	all = onceEach(ranked(all))
+	all = v.worthMending(onceEach(ranked(all)))
 	if len(all) == 0 || all[0].sure < worthNaming {
 		return v.finding(v.unknown(all), all)
 	}
@@ -103,6 +104,27 @@ func onceEach(all []hypothesis) []hypothesis {
 	}
 	return out
 }
+
+// worthMending has the first of what was seen and whose end brings something before one
+// whose end brings nothing, since another limit is as tight.
+func (v *wayView) worthMending(all []hypothesis) []hypothesis {
+	rate := v.trial.Goodput
+	if len(all) < 2 || !all[0].strong() || all[0].nothingToWin {
+		return all
+	}
+	if without, _ := v.after(all[0].cause); without <= 0 || without > rate*(1+worthSaying) {
+		return all
+	}
+	for i, h := range all[1:] {
+		if without, _ := v.after(h.cause); h.strong() && !h.nothingToWin && without > rate*leastBrought {
+			return slices.Insert(slices.Delete(slices.Clone(all), i+1, i+2), 0, h)
+		}
+	}
+	return all
+}
+
+// leastBrought is what something must bring to go before what brings nothing.
+const leastBrought = 1.1
 
 // finding writes the judgement down.
 func (v *wayView) finding(h hypothesis, others []hypothesis) record.Finding {
@@ -150,7 +172,7 @@ func (v *wayView) alternatives(first hypothesis, others []hypothesis) []record.A
 		if sum > left {
 			sure *= left / sum
 		}
-		if h.sure < worthListing || sure < 0.01 || first.strong() && placement(first.cause) && (placement(h.cause) || h.cause == record.LineRate) {
+		if h.sure < worthListing || sure < 0.01 || first.strong() && without.Placement(first.cause) && (without.Placement(h.cause) || h.cause == record.LineRate) {
 			continue
 		}
 		a := record.Alternative{Cause: h.cause, Confidence: sure, Summary: h.summary, For: h.evidence, Against: h.against}
@@ -162,16 +184,6 @@ func (v *wayView) alternatives(first hypothesis, others []hypothesis) []record.A
 	// Limits that were seen came in the order of the list.
 	slices.SortStableFunc(out, func(a, b record.Alternative) int { return cmp.Compare(b.Confidence, a.Confidence) })
 	return out
-}
-
-// placement: a cause that leaves links unused; where one was seen, the others
-// are other names for it.
-func placement(c record.Cause) bool {
-	switch c {
-	case record.HashImbalance, record.SingleLink, record.LACPDown, record.AsymmetricRoute:
-		return true
-	}
-	return false
 }
 
 // missing names the evidence that was not to be had.

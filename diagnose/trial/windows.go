@@ -27,7 +27,7 @@ func confidence(share float64) float64 {
 // and the receiver had read what it was sent.
 func (v *wayView) receiveWindow() (hypothesis, bool) {
 	w := v.waits
-	share, told := w.rwnd, w.rwnd >= limitedShare && w.rwnd >= w.sndbuf
+	share, told := w.rwnd, w.rwnd >= limitedShare && (w.rwnd >= w.sndbuf || v.windowTighter())
 	allowed := w.windowRate(func(l record.Lane) unit.Bytes { return l.TCP.SndWnd })
 	if !told {
 		// A kernel that does not count, or a window just at what is in flight.
@@ -114,7 +114,20 @@ func (v *wayView) sendBuffer() (hypothesis, bool) {
 	}
 	v.doubtQueue(&h)
 	v.doubtLoss(&h, allowed)
+	if told && v.windowTighter() {
+		h.sure *= 0.6
+		h.against = append(h.against, record.Evidence{What: "waiting for the receive window", Value: diagnose.Percent(w.rwnd) + ", and it allows less", Source: fromTCP})
+	}
 	return h, true
+}
+
+// windowTighter reports streams that wait for the receive window as well as for their
+// send buffer, of which the window allows less: a larger buffer would wait for it.
+func (v *wayView) windowTighter() bool {
+	w := v.waits
+	window := w.windowRate(func(l record.Lane) unit.Bytes { return l.TCP.SndWnd })
+	buffer := w.windowRate(func(l record.Lane) unit.Bytes { mean, _ := tcp.SendFilled(l.SndBuf); return mean })
+	return min(w.rwnd, w.sndbuf) >= limitedShare && window > 0 && window < buffer
 }
 
 // doubtQueue: a window that is full because a queue holds its bytes binds
@@ -259,7 +272,8 @@ func askedBuffer(lanes []record.Lane, size func(record.Socket) unit.Bytes) unit.
 // the round trip then holds a queue that this way's packets never see.
 func (v *wayView) backFull() bool {
 	return v.trial.Direction == flow.Both && slices.ContainsFunc(v.trial.Links, func(u record.LinkUse) bool {
-		return u.Host == v.to && diagnose.Fraction(u.TxPayload, u.Ceiling) >= slackLink
+		return u.Host == v.to && diagnose.Fraction(u.TxPayload, u.Ceiling) >= slackLink ||
+			u.Host == v.from && diagnose.Fraction(u.RxPayload, u.Ceiling) >= slackLink
 	})
 }
 

@@ -12,16 +12,23 @@ import (
 	"github.com/linerate/linerate/predict"
 )
 
-// WithPolicy is the fabric with every hashing bond of the pair at layer3+4.
-func WithPolicy(f predict.Fabric, hosts ...string) predict.Fabric {
+// nothing is the fabric as it is, with hosts that are its own copies.
+func nothing(f predict.Fabric, hosts ...string) predict.Fabric {
 	out := predict.Fabric{Hosts: make(map[string]netstate.Host, len(f.Hosts)), Paths: f.Paths, Clouds: f.Clouds}
 	maps.Copy(out.Hosts, f.Hosts)
 	for _, name := range hosts {
-		h, ok := out.Hosts[name]
-		if !ok {
-			continue
+		if h, ok := out.Hosts[name]; ok {
+			out.Hosts[name] = h.Clone()
 		}
-		h = h.Clone()
+	}
+	return out
+}
+
+// ownPolicy puts every hashing bond of the pair at layer3+4. The hosts are the
+// fabric's own copies.
+func ownPolicy(f predict.Fabric, hosts ...string) {
+	for _, name := range hosts {
+		h := f.Hosts[name]
 		for i := range h.Links {
 			if b := h.Links[i].Bond; b != nil && b.Own != nil {
 				b.Own = bondopt.ByPorts(h.Kernel.OS, b.Own)
@@ -29,9 +36,7 @@ func WithPolicy(f predict.Fabric, hosts ...string) predict.Fabric {
 				b.HashPolicy = netstate.Layer34
 			}
 		}
-		out.Hosts[name] = h
 	}
-	return out
 }
 
 // LinkCount is the most links any bond of the pair spreads over.
@@ -47,9 +52,9 @@ func LinkCount(f predict.Fabric, hosts ...string) int {
 	return most
 }
 
-// JoinPorts brings every port of the hosts' bonds that use all up, into the
+// joinPorts brings every port of the hosts' bonds that use all up, into the
 // active aggregator where there is one. The hosts are the fabric's own copies.
-func JoinPorts(f predict.Fabric, hosts ...string) {
+func joinPorts(f predict.Fabric, hosts ...string) {
 	for _, name := range hosts {
 		h := f.Hosts[name]
 		for i := range h.Links {
@@ -71,9 +76,9 @@ func JoinPorts(f predict.Fabric, hosts ...string) {
 	}
 }
 
-// Widen gives links of the hosts at least an MTU. The hosts are the fabric's
+// widen gives links of the hosts at least an MTU. The hosts are the fabric's
 // own copies.
-func Widen(f predict.Fabric, mtu int, hosts ...string) {
+func widen(f predict.Fabric, mtu int, hosts ...string) {
 	for _, name := range hosts {
 		h := f.Hosts[name]
 		for i := range h.Links {
@@ -84,9 +89,9 @@ func Widen(f predict.Fabric, mtu int, hosts ...string) {
 	}
 }
 
-// Narrow gives links of the hosts at most an MTU. The hosts are the fabric's own
+// narrow gives links of the hosts at most an MTU. The hosts are the fabric's own
 // copies.
-func Narrow(f predict.Fabric, mtu int, hosts ...string) {
+func narrow(f predict.Fabric, mtu int, hosts ...string) {
 	for _, name := range hosts {
 		h := f.Hosts[name]
 		for i := range h.Links {
@@ -98,9 +103,9 @@ func Narrow(f predict.Fabric, mtu int, hosts ...string) {
 // ampleBuffer binds no stream at any round trip between continents.
 const ampleBuffer = 1 << 30
 
-// Raise is a host's largest buffer out of the way. The host is the fabric's
+// raise is a host's largest buffer out of the way. The host is the fabric's
 // own copy.
-func Raise(f predict.Fabric, host, key string) {
+func raise(f predict.Fabric, host, key string) {
 	h, ok := f.Hosts[host]
 	if !ok || h.Sysctls == nil {
 		return
@@ -110,8 +115,8 @@ func Raise(f predict.Fabric, host, key string) {
 	h.Sysctls[key] = s
 }
 
-// Set writes a sysctl that was read of hosts. They are the fabric's own copies.
-func Set(f predict.Fabric, value, key string, hosts ...string) {
+// set writes a sysctl that was read of hosts. They are the fabric's own copies.
+func set(f predict.Fabric, value, key string, hosts ...string) {
 	for _, name := range hosts {
 		h := f.Hosts[name]
 		if s, ok := h.Sysctls[key]; ok {
@@ -121,9 +126,9 @@ func Set(f predict.Fabric, value, key string, hosts ...string) {
 	}
 }
 
-// Spread makes a host's bonds of some modes, by which one link does all, spread flows over
+// spread makes a host's bonds of some modes, by which one link does all, spread flows over
 // every port. The host is the fabric's own copy.
-func Spread(f predict.Fabric, host string, modes ...netstate.BondMode) {
+func spread(f predict.Fabric, host string, modes ...netstate.BondMode) {
 	for _, l := range f.Hosts[host].Links {
 		if l.Bond != nil && slices.Contains(modes, l.Bond.Mode) {
 			l.Bond.Mode, l.Bond.HashPolicy, l.Bond.Active = netstate.BalanceXOR, netstate.Layer34, ""
@@ -131,9 +136,9 @@ func Spread(f predict.Fabric, host string, modes ...netstate.BondMode) {
 	}
 }
 
-// Unshape takes the host's own shapers off links whose speed is known. The
+// unshape takes the host's own shapers off links whose speed is known. The
 // host is the fabric's own copy.
-func Unshape(f predict.Fabric, host string) {
+func unshape(f predict.Fabric, host string) {
 	h := f.Hosts[host]
 	for i, l := range h.Links {
 		h.Links[i].Qdiscs = slices.DeleteFunc(slices.Clone(l.Qdiscs), func(q netstate.Qdisc) bool {
@@ -142,8 +147,8 @@ func Unshape(f predict.Fabric, host string) {
 	}
 }
 
-// Uncapped is the fabric without the declared rates of a pair and its paths.
-func Uncapped(f predict.Fabric, hosts ...string) predict.Fabric {
+// uncapped is the fabric without the declared rates of a pair and its paths.
+func uncapped(f predict.Fabric, hosts ...string) predict.Fabric {
 	f.Paths = slices.Clone(f.Paths)
 	for i, p := range f.Paths {
 		if slices.Contains(hosts, p.From) && slices.Contains(hosts, p.To) {
@@ -158,9 +163,9 @@ func Uncapped(f predict.Fabric, hosts ...string) predict.Fabric {
 	return f
 }
 
-// Unpace takes what holds single flows off the sender's devices. The host is
+// unpace takes what holds single flows off the sender's devices. The host is
 // the fabric's own copy.
-func Unpace(f predict.Fabric, host string) {
+func unpace(f predict.Fabric, host string) {
 	h := f.Hosts[host]
 	for i := range h.Links {
 		qdiscs := slices.Clone(h.Links[i].Qdiscs)
@@ -171,9 +176,9 @@ func Unpace(f predict.Fabric, host string) {
 	}
 }
 
-// Unslot puts every card into a slot that does not bind. The hosts are the
+// unslot puts every card into a slot that does not bind. The hosts are the
 // fabric's own copies.
-func Unslot(f predict.Fabric, hosts ...string) {
+func unslot(f predict.Fabric, hosts ...string) {
 	for _, name := range hosts {
 		h := f.Hosts[name]
 		h.Cards = nil

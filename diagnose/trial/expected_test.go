@@ -1,0 +1,52 @@
+package trial
+
+import (
+	"testing"
+
+	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/unit"
+)
+
+// TestPromises: a remedy leaves all else as it is. What keeps streams on one link, what
+// paces them and what a run offers binds after it, too; and of two that were seen the one
+// whose end brings something is named.
+func TestPromises(t *testing.T) {
+	t.Parallel()
+	waiting := func(c *record.TCP) { c.RwndLimited = 0.95 }
+	layer2 := pair{end: end{links: 2, policy: netstate.Layer2}}.fabric()
+	ports := pair{end: end{links: 2, policy: netstate.Layer34}}.fabric()
+	paced := pair{end: end{links: 2, policy: netstate.Layer2}}.fabric()
+	for i := range paced.Hosts["a"].Links {
+		paced.Hosts["a"].Links[i].Qdiscs = []netstate.Qdisc{{Kind: "fq", Parent: "root", FlowRate: 0.305 * one}}
+	}
+	small := func(c *record.TCP) { c.RwndLimited, c.SndMSS = 0.95, 524 }
+	for _, r := range []rule{
+		{name: "a window, and a policy that spreads nothing", fabric: layer2, trial: measured(sent(4, rates(0.3*one, 0), rates(0.3*one, 0)), waiting), cause: record.ReceiveWindow, expected: one},
+		{name: "a window, and a switch that spreads nothing", fabric: ports, trial: measured(sent(4, rates(0.3*one, 0.3*one), rates(0.6*one, 0)), waiting), cause: record.ReceiveWindow, expected: one},
+		{name: "a window, and small segments", fabric: ports, trial: measured(sent(4, rates(0.3*one, 0.3*one), rates(0.3*one, 0.3*one)), small), cause: record.ReceiveWindow, expected: 2 * one * 524 / (524 + 66) * (1448 + 66) / 1448},
+		{name: "one link, filled by streams that keep to a pace", fabric: paced, trial: with(measured(sent(3, rates(0.9*one, 0), rates(0.9*one, 0)), func(*record.TCP) {}), func(t *record.Trial) {
+			t.Ports, t.RateLimit = "chosen", 0
+		}), cause: record.Pacing, expected: one},
+	} {
+		t.Run(r.name, func(t *testing.T) { r.check(t) })
+	}
+}
+
+// TestWindowTighter: streams wait for the window and for their own buffer, and the window
+// allows less.
+func TestWindowTighter(t *testing.T) {
+	t.Parallel()
+	f := pair{end: end{links: 1}}.fabric()
+	waits := func(buffer, window unit.Bytes) record.Finding {
+		trial := measured(sent(1, rates(0.3*one), rates(0.3*one)), func(c *record.TCP) { c.RwndLimited, c.SndbufLimited, c.SndWnd = 0.46, 0.5, window })
+		trial.Lanes[0].SndBuf = buffer
+		return Judge(f, trial)
+	}
+	if got := waits(256<<10, 160<<10); got.Cause != record.ReceiveWindow {
+		t.Errorf("%s: %s", got.Cause, got.Summary)
+	}
+	if got := waits(128<<10, 1<<20); got.Cause != record.SendBuffer {
+		t.Errorf("%s: %s", got.Cause, got.Summary)
+	}
+}
