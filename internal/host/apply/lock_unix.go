@@ -16,6 +16,9 @@ func tryLock(f *os.File) (bool, error) { return flock(f, syscall.LOCK_EX) }
 // held.
 func tryShare(f *os.File) (bool, error) { return flock(f, syscall.LOCK_SH) }
 
+// releaseLock lets go of the file's lock and leaves the file open.
+func releaseLock(f *os.File) error { return syscall.Flock(int(f.Fd()), syscall.LOCK_UN) }
+
 func flock(f *os.File, how int) (bool, error) {
 	err := syscall.Flock(int(f.Fd()), how|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
