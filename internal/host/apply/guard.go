@@ -85,7 +85,7 @@ func (e *Entry) Begun() bool {
 }
 
 // unseen is for an entry that was read some time ago and cannot be now: any step
-// may have begun since, and whoever takes it back looks whether it did.
+// may have begun since; a rollback reads whether it did.
 func (e *Entry) unseen() {
 	e.Steps = slices.Clone(e.Steps)
 	for i := range e.Steps {

@@ -14,9 +14,9 @@ import (
 // TestGuardWithoutJournal takes the journal's directory away from a guard that is
 // armed, in every way in which one goes: a disk that the kernel made read-only after
 // an error, one unmounted, a directory moved, removed, given away or opened to
-// others. The host goes back at the deadline all the same, also by steps that were
-// made since the guard last looked, and so it does when a person asks while the disk
-// is read-only.
+// others. The host is rolled back at the deadline all the same, also by steps that
+// were made after the guard last read the entry, and so it is when a person asks
+// while the disk is read-only.
 func TestGuardWithoutJournal(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("mounting a tmpfs takes root")
@@ -70,7 +70,7 @@ func TestGuardWithoutJournal(t *testing.T) {
 				})
 				return nil
 			}
-			// The guard looks every guardPause: of these steps it has seen none.
+			// The guard reads every guardPause: none of these steps is known to it.
 			if _, err := a.Apply(context.Background(), testPlans(t)["online"], Options{Deadline: time.Second}); err != nil {
 				t.Fatal(err)
 			}

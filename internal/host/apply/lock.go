@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/linerate/linerate/internal/statefile"
@@ -103,15 +102,15 @@ func (a *Applier) tryLock(ctx context.Context, what string) (unlock func(), err 
 
 // openLock opens the file that is locked, with os.O_RDWR for whoever writes words
 // into it, with os.O_RDONLY else. A disk that has become read-only, as
-// after an error of it, takes no words and locks all the same: the way back
-// must stay open.
+// after an error of it, takes no words and locks all the same: a rollback
+// must be possible.
 func (a *Applier) openLock(flag int) (*os.File, error) {
 	if err := a.journal.makeDir(); err != nil {
 		return nil, err
 	}
 	path := a.lockPath()
 	f, err := statefile.Open(path, flag|os.O_CREATE, 0o600)
-	if errors.Is(err, syscall.EROFS) {
+	if isReadOnly(err) {
 		f, err = statefile.Open(path, os.O_RDONLY, 0)
 	}
 	if err != nil {
@@ -144,7 +143,7 @@ func (a *Applier) hold(f *os.File, what string) error {
 	return nil
 }
 
-// sayHolder writes who holds the lock. The words are for others alone: on a full
+// sayHolder writes who has the lock. The words are for others alone: on a full
 // disk they are missing, and the lock holds.
 func (a *Applier) sayHolder(f *os.File, what string) {
 	b, _ := json.Marshal(LockHolder{Owner: a.self, What: what, Since: time.Now().UTC()})
@@ -153,7 +152,7 @@ func (a *Applier) sayHolder(f *os.File, what string) {
 
 // guardLock waits for the lock as a guard does, on the file that it opened when it
 // was armed: by its deadline the journal may be read-only, moved, gone or no longer
-// believed, and the host has to go back nevertheless. Where another file has the
+// believed, and the host has to be rolled back nevertheless. Where another file has the
 // lock's name by then, that one is waited for too, if it can be locked at all.
 func (a *Applier) guardLock(ctx context.Context, kept *os.File) (unlock func(), err error) {
 	const what = "guard"
