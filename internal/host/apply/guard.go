@@ -114,7 +114,7 @@ func due(ctx context.Context, e Entry, deadline time.Time) string {
 // due. ended is false when it turns out that nothing is.
 func (a *Applier) guardAct(ctx context.Context, lock *os.File, e Entry, deadline time.Time) (ended bool, err error) {
 	held := context.WithoutCancel(ctx)
-	unlock, err := a.guardLock(held, lock)
+	unlock, err := a.guardLock(held, lock, e, deadline)
 	if err != nil {
 		return false, err
 	}

@@ -154,9 +154,14 @@ func (a *Applier) sayHolder(f *os.File, what string) {
 // was armed: by its deadline the journal may be read-only, moved, gone or no longer
 // believed, and the host has to be rolled back nevertheless. Where another file has the
 // lock's name by then, that one is waited for too, if it can be locked at all.
-func (a *Applier) guardLock(ctx context.Context, kept *os.File) (unlock func(), err error) {
+// A holder that is stopped past the deadline is ended.
+func (a *Applier) guardLock(ctx context.Context, kept *os.File, e Entry, deadline time.Time) (unlock func(), err error) {
 	const what = "guard"
-	waits := func(LockHolder) bool { return true }
+	stopped := stoppedHolder{a: a, deadline: deadline, entry: e.Owner}
+	waits := func(h LockHolder) bool {
+		stopped.seen(h.Owner)
+		return true
+	}
 	_, err = retryLock(ctx, func() (func(), error) { return nil, a.hold(kept, what) }, waits)
 	if err != nil {
 		return nil, err
