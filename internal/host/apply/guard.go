@@ -51,8 +51,8 @@ func Guard(ctx context.Context, c Config, id string) error {
 	}
 	defer a.journal.disarm(id)
 	// The wait is by the monotonic clock: setting the time of day moves no
-	// deadline.
-	deadline := time.Now().Add(time.Until(e.Deadline))
+	// deadline, also of a guard that is started again.
+	deadline := time.Now().Add(e.left())
 	for {
 		// What cannot be read must not disarm: the last that could be counts.
 		if now, err := a.find(id); err == nil {

@@ -5,6 +5,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Owner tells one process of one boot from every other: process ids come
@@ -48,6 +49,18 @@ func (o Owner) Alive() bool {
 func (o Owner) Stopped() bool {
 	state, start, ok := processState(o.PID)
 	return ok && state == "T" && start == o.Start && o.Boot == bootID()
+}
+
+// sinceBoot is how long the machine runs, time that it slept included
+// (/proc/uptime, proc(5)); zero where there is no /proc.
+func sinceBoot() time.Duration {
+	b, _ := os.ReadFile("/proc/uptime")
+	text, _, _ := strings.Cut(string(b), " ")
+	up, err := time.ParseDuration(text + "s")
+	if err != nil {
+		return 0
+	}
+	return up
 }
 
 func bootID() string {
