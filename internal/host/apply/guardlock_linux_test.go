@@ -6,9 +6,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/linerate/linerate/internal/agent/agentapi"
 )
 
 // TestGuardWithoutJournal takes the journal's directory away from a guard that is
@@ -84,6 +87,12 @@ func TestGuardWithoutJournal(t *testing.T) {
 				t.Fatal("the guard does not end")
 			}
 			sameHost(t, name, testHost(), k.host)
+			if !strings.HasPrefix(name, "its entry") {
+				return
+			}
+			if all, problems, err := a.journal.List(); err != nil || len(problems) > 0 || len(all) != 1 || all[0].State != agentapi.ChangeRolledBack {
+				t.Errorf("the journal does not say so: %+v, %v, %v", all, problems, err)
+			}
 		})
 	}
 	t.Run("rollback, read-only", func(t *testing.T) {
