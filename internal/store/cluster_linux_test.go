@@ -115,7 +115,7 @@ func (c *cluster) sql(tb testing.TB, statement string) {
 // execute runs one statement against a store's database, past the store.
 func execute(tb testing.TB, place, statement string, args ...any) {
 	tb.Helper()
-	open := openPostgres
+	open := func(place string) (*sql.DB, backEnd, error) { return openPostgres(place, silence) }
 	if !IsURL(place) {
 		open = func(place string) (*sql.DB, backEnd, error) { return openSQLite(place, true) }
 	}

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -17,8 +19,9 @@ import (
 // as bytes, the last dropped.
 const writing = 0x6c696e65726174
 
-// openPostgres makes ready to talk to a database; nothing is sent yet.
-func openPostgres(url string) (*sql.DB, backEnd, error) {
+// openPostgres makes ready to talk to a database that may say nothing for most;
+// nothing is sent yet.
+func openPostgres(url string, most time.Duration) (*sql.DB, backEnd, error) {
 	cfg, err := pgx.ParseConfig(url)
 	if err != nil {
 		return nil, backEnd{}, badURL(err)
@@ -26,6 +29,7 @@ func openPostgres(url string) (*sql.DB, backEnd, error) {
 	if cfg.ConnectTimeout == 0 {
 		cfg.ConnectTimeout = connecting
 	}
+	cfg.AfterNetConnect = quietFor(most)
 	db := stdlib.OpenDB(*cfg)
 	return db, backEnd{
 		// Not to_regclass, which remembers that nothing was there while it waited
@@ -63,6 +67,9 @@ func explainPostgres(err error) error {
 		}
 		return fmt.Errorf("%w: %s", ErrUnreachable, innermost(connect))
 	case !errors.As(err, &failed):
+		if errors.Is(err, os.ErrDeadlineExceeded) && !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, context.Canceled) { // quietConn's, not the caller's
+			return fmt.Errorf("%w: it has stopped answering", ErrUnreachable)
+		}
 		return err
 	}
 	switch {

@@ -11,6 +11,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -44,10 +45,12 @@ var (
 const connections = 4
 
 // patience is how long a writer waits for others, connecting how long a
-// database has to answer.
+// database has to let one in, silence how long it may say nothing while it is
+// asked.
 const (
 	patience   = 10 * time.Second
 	connecting = 5 * time.Second
+	silence    = time.Minute
 )
 
 // Config says which store, and how it is opened.
@@ -56,7 +59,10 @@ type Config struct {
 	Place string
 	// Create makes the store where there is none.
 	Create bool
-	Logger *slog.Logger
+	// Silence is how long a PostgreSQL database may say nothing while it is asked;
+	// zero is a minute.
+	Silence time.Duration
+	Logger  *slog.Logger
 	// Now is the clock, time.Now when nil.
 	Now func() time.Time
 }
@@ -103,7 +109,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	}
 	var err error
 	if IsURL(cfg.Place) {
-		s.db, s.kind, err = openPostgres(cfg.Place)
+		s.db, s.kind, err = openPostgres(cfg.Place, cmp.Or(cfg.Silence, silence))
 	} else {
 		s.db, s.kind, err = openSQLite(cfg.Place, cfg.Create)
 	}

@@ -154,6 +154,7 @@ func applyFile(ctx context.Context, con *console.Console, cfg change.Config, fla
 	p := progress.New(con)
 	if !flags.dryRun {
 		cfg.Locking = progress.Locking(con, p, flags.wait, "apply", cfg.Fabric.File)
+		cfg.Recover = true
 	}
 	cfg.Tell = p.Told
 	c, err := openChange(ctx, con, cfg)

@@ -245,7 +245,8 @@ func (a *Applier) Apply(ctx context.Context, p plan.Plan, o Options) (Result, er
 		return Result{}, err
 	}
 	defer unlock()
-	if err := a.nothingPending(); err != nil {
+	newest, err := a.nothingPending()
+	if err != nil {
 		return Result{}, err
 	}
 	observed, err := a.preconditions(ctx, p)
@@ -255,7 +256,7 @@ func (a *Applier) Apply(ctx context.Context, p plan.Plan, o Options) (Result, er
 	if len(p.Steps) == 0 && len(p.Files) == 0 {
 		return Result{State: agentapi.ChangeConfirmed}, nil
 	}
-	e := a.newEntry(p, observed, o.Deadline)
+	e := a.newEntry(p, observed, o.Deadline, newest)
 	e.Temporary, e.Group = o.Temporary, o.Group
 	if e.Carried, err = a.carried(ctx, p); err != nil {
 		return Result{}, err
@@ -413,21 +414,24 @@ func firstOf(p plan.Plan, s plan.Step) int {
 	return max(slices.IndexFunc(p.Steps, func(t plan.Step) bool { return t.Target() == s.Target() }), 0)
 }
 
-// nothingPending looks for a change that has not ended. One of an earlier boot
-// counts when its files are between old and new.
-func (a *Applier) nothingPending() error {
+// nothingPending looks for a change that has not ended, and names the newest one.
+// One of an earlier boot counts when its files are between old and new.
+func (a *Applier) nothingPending() (newest string, err error) {
 	entries, problems, err := a.List()
 	if err != nil {
-		return err
+		return "", err
 	}
 	for _, p := range problems {
 		a.cfg.Log.Warn("journal entry cannot be read", "file", p.File, "err", p.Err)
 	}
 	for _, e := range entries {
 		if e.State.Pending() && (e.Boot == a.self.Boot || len(e.Files) > 0) {
-			return fmt.Errorf("%w: %s, %s since %s", ErrPending, e.ID, e.State, e.Started.Format(time.RFC3339))
+			return "", fmt.Errorf("%w: %s, %s since %s", ErrPending, e.ID, e.State, e.Started.Format(time.RFC3339))
 		}
 	}
 	a.sweep(entries)
-	return nil
+	if n := len(entries); n > 0 {
+		newest = entries[n-1].ID
+	}
+	return newest, nil
 }

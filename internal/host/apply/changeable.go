@@ -20,7 +20,7 @@ func (a *Applier) Changeable(ctx context.Context) error {
 		return err
 	}
 	defer unlock()
-	if err := a.nothingPending(); err != nil {
+	if _, err := a.nothingPending(); err != nil {
 		return err
 	}
 	if err := a.journal.takes(entryRoom); err != nil {

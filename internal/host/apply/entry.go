@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/linerate/linerate/internal/agent/agentapi"
@@ -46,6 +47,9 @@ type Entry struct {
 	Namespace string               `json:"namespace,omitempty"`
 	Started   time.Time            `json:"started"`
 	Deadline  time.Time            `json:"deadline"`
+	// DeadlineUp is the deadline in time since boot, which nobody sets; zero
+	// where that cannot be read.
+	DeadlineUp time.Duration `json:"deadline_since_boot_ns,omitempty"`
 	// Temporary: the change is to end with its owner.
 	Temporary bool `json:"temporary,omitempty"`
 	// Group is the run that the change is a step of.
@@ -71,24 +75,51 @@ type Entry struct {
 	Files []FileState `json:"files,omitempty"`
 }
 
-func (a *Applier) newEntry(p plan.Plan, observed map[string]string, deadline time.Duration) Entry {
+// newEntry is the entry of a plan; newest is the name of the one before it.
+func (a *Applier) newEntry(p plan.Plan, observed map[string]string, deadline time.Duration, newest string) Entry {
 	now := time.Now().UTC()
 	e := Entry{
-		Version: entryVersion, ID: newID(now), State: agentapi.ChangeOpen, Namespace: a.cfg.Namespace, Started: now,
+		Version: entryVersion, ID: newID(nameTime(now, newest)), State: agentapi.ChangeOpen, Namespace: a.cfg.Namespace, Started: now,
 		Deadline: now.Add(deadline), Owner: a.self, Plan: p, Observed: observed,
 		Steps: make([]StepState, len(p.Steps)), Root: a.cfg.Root,
 	}
 	for i := range e.Steps {
 		e.Steps[i].Progress = agentapi.StepPending
 	}
+	if up := sinceBoot(); up > 0 {
+		e.DeadlineUp = up + deadline
+	}
 	return e
+}
+
+// left is how much of an entry's time is left: by the time since boot, also where
+// the time of day was set meanwhile, in the entry's boot.
+func (e *Entry) left() time.Duration {
+	if up := sinceBoot(); up > 0 && e.DeadlineUp > 0 && e.Owner.ThisBoot() {
+		return e.DeadlineUp - up
+	}
+	return time.Until(e.Deadline)
 }
 
 // newID sorts by time; the random end keeps two namespaces' entries apart.
 func newID(now time.Time) string {
 	var b [3]byte
 	_, _ = rand.Read(b[:]) // never fails (crypto/rand)
-	return now.Format("20060102T150405.000000Z") + "-" + hex.EncodeToString(b[:])
+	return now.Format(idTime) + "-" + hex.EncodeToString(b[:])
+}
+
+const idTime = "20060102T150405.000000Z"
+
+// nameTime is the time for the name of a change that is made now, after the one
+// named newest: changes are rolled back by their names' order, and the time of day
+// may have been set back between the two.
+func nameTime(now time.Time, newest string) time.Time {
+	text, _, _ := strings.Cut(newest, "-")
+	before, err := time.Parse(idTime, text)
+	if err != nil || before.Before(now.Truncate(time.Microsecond)) {
+		return now
+	}
+	return before.Add(time.Microsecond)
 }
 
 // validID keeps a name that came from outside within the directory.

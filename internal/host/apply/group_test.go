@@ -290,7 +290,7 @@ func TestGroupIsKeptTogether(t *testing.T) {
 	const more = 5
 	now := time.Now().UTC()
 	for i := range KeepEntries + 2*more {
-		e := a.newEntry(plan.Plan{Host: "h"}, nil, time.Minute)
+		e := a.newEntry(plan.Plan{Host: "h"}, nil, time.Minute, "")
 		e.ID, e.State, e.Started = newID(now.Add(time.Duration(i)*time.Second)), agentapi.ChangeConfirmed, now
 		if i >= more && i < 3*more { // one group across the edge, older ones of none
 			e.Group = testGroup

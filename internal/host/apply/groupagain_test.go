@@ -73,7 +73,7 @@ func TestPendingGroupIsKeptTogether(t *testing.T) {
 	now := time.Now().UTC()
 	const older = 3
 	for i := range KeepEntries + older + 1 {
-		e := a.newEntry(plan.Plan{Host: "h"}, nil, time.Minute)
+		e := a.newEntry(plan.Plan{Host: "h"}, nil, time.Minute, "")
 		e.ID, e.State, e.Started = newID(now.Add(time.Duration(i)*time.Second)), agentapi.ChangeConfirmed, now
 		switch {
 		case i < older:

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/linerate/linerate/internal/agent/agentapi"
@@ -38,14 +39,20 @@ func Guard(ctx context.Context, c Config, id string) error {
 	if !e.State.Pending() {
 		return nil
 	}
+	// For reading: a disk that has a file open for writing is not made read-only.
+	lock, err := a.openLock(os.O_RDONLY)
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
 	// On a full disk nobody is told; before the first step that must not be.
 	if err := a.journal.arm(id, a.self); err != nil && !e.Begun() {
 		return fmt.Errorf("arm guard: %w", err)
 	}
 	defer a.journal.disarm(id)
 	// The wait is by the monotonic clock: setting the time of day moves no
-	// deadline.
-	deadline := time.Now().Add(time.Until(e.Deadline))
+	// deadline, also of a guard that is started again.
+	deadline := time.Now().Add(e.left())
 	for {
 		// What cannot be read must not disarm: the last that could be counts.
 		if now, err := a.find(id); err == nil {
@@ -55,7 +62,7 @@ func Guard(ctx context.Context, c Config, id string) error {
 			return nil
 		}
 		if due(ctx, e, deadline) != "" {
-			ended, err := a.guardAct(ctx, e, deadline)
+			ended, err := a.guardAct(ctx, lock, e, deadline)
 			if ended || err != nil {
 				return err
 			}
@@ -77,6 +84,17 @@ func (e *Entry) Begun() bool {
 	return e.State != agentapi.ChangeOpen
 }
 
+// unseen is for an entry that was read some time ago and cannot be now: any step
+// may have begun since; a rollback reads whether it did.
+func (e *Entry) unseen() {
+	e.Steps = slices.Clone(e.Steps)
+	for i := range e.Steps {
+		if e.Steps[i].Progress == agentapi.StepPending {
+			e.Steps[i].Progress = agentapi.StepBegun
+		}
+	}
+}
+
 // due is why a guard has to act on the entry now, "" when it has not.
 func due(ctx context.Context, e Entry, deadline time.Time) string {
 	switch {
@@ -94,15 +112,17 @@ func due(ctx context.Context, e Entry, deadline time.Time) string {
 
 // guardAct waits for whoever is at the entry now, and does what is then still
 // due. ended is false when it turns out that nothing is.
-func (a *Applier) guardAct(ctx context.Context, e Entry, deadline time.Time) (ended bool, err error) {
+func (a *Applier) guardAct(ctx context.Context, lock *os.File, e Entry, deadline time.Time) (ended bool, err error) {
 	held := context.WithoutCancel(ctx)
-	unlock, err := a.waitLock(held, "guard")
+	unlock, err := a.guardLock(held, lock, e, deadline)
 	if err != nil {
 		return false, err
 	}
 	defer unlock()
 	if now, err := a.find(e.ID); err == nil {
 		e = now
+	} else {
+		e.unseen()
 	}
 	reason := due(ctx, e, deadline)
 	switch {

@@ -141,11 +141,15 @@ func (j *Journal) swap(path, spare string, b []byte) error {
 }
 
 // overwriteOwn is overwrite of an entry's spare. What the entry became meanwhile,
-// such as a link to somebody else's file, has the spare's name after an
-// exchange: that name is removed, and what it leads to stays as it is.
+// such as a link to somebody else's file, a pipe or a directory, has the spare's
+// name after an exchange: that name is removed, and what it leads to stays as it
+// is.
 func overwriteOwn(path string, b []byte) error {
 	err := overwrite(path, b)
-	if !errors.Is(err, statefile.ErrUntrusted) {
+	if err == nil {
+		return nil
+	}
+	if info, lookErr := os.Lstat(path); lookErr != nil || info.Mode().IsRegular() && !errors.Is(err, statefile.ErrUntrusted) {
 		return err
 	}
 	if err := os.Remove(path); err != nil {

@@ -63,8 +63,14 @@ func (a *Applier) waitLock(ctx context.Context, what string) (unlock func(), err
 
 // lockAfter waits for a holder of the lock as long as patient says of it.
 func (a *Applier) lockAfter(ctx context.Context, what string, patient func(LockHolder) bool) (unlock func(), err error) {
+	return retryLock(ctx, func() (func(), error) { return a.tryLock(ctx, what) }, patient)
+}
+
+// retryLock tries to lock until nobody else holds it, patient has enough of the
+// holder, or ctx ends.
+func retryLock(ctx context.Context, try func() (unlock func(), err error), patient func(LockHolder) bool) (unlock func(), err error) {
 	for {
-		unlock, err = a.tryLock(ctx, what)
+		unlock, err = try()
 		locked := (*LockedError)(nil)
 		if !errors.As(err, &locked) || !patient(locked.Holder) {
 			return unlock, err
@@ -83,34 +89,97 @@ func (a *Applier) tryLock(ctx context.Context, what string) (unlock func(), err 
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	f, err := a.openLock(os.O_RDWR)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.hold(f, what); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return func() { f.Close() }, nil
+}
+
+// openLock opens the file that is locked, with os.O_RDWR for whoever writes words
+// into it, with os.O_RDONLY else. A disk that has become read-only, as
+// after an error of it, takes no words and locks all the same: a rollback
+// must be possible.
+func (a *Applier) openLock(flag int) (*os.File, error) {
 	if err := a.journal.makeDir(); err != nil {
 		return nil, err
 	}
+	path := a.lockPath()
+	f, err := statefile.Open(path, flag|os.O_CREATE, 0o600)
+	if isReadOnly(err) {
+		f, err = statefile.Open(path, os.O_RDONLY, 0)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open lock: %w", err)
+	}
+	return f, nil
+}
+
+func (a *Applier) lockPath() string {
 	name := "lock"
 	if a.cfg.Namespace != "" {
 		name += "." + strings.ReplaceAll(a.cfg.Namespace, string(filepath.Separator), "_")
 	}
-	f, err := statefile.Open(filepath.Join(a.cfg.Dir, name), os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return nil, fmt.Errorf("open lock: %w", err)
-	}
+	return filepath.Join(a.cfg.Dir, name)
+}
+
+// hold locks an opened file; a LockedError when somebody else has it.
+func (a *Applier) hold(f *os.File, what string) error {
 	held, err := tryLock(f)
 	if err != nil {
-		f.Close()
-		return nil, fmt.Errorf("lock %s: %w", f.Name(), err)
+		return fmt.Errorf("lock %s: %w", f.Name(), err)
 	}
 	if !held {
-		defer f.Close()
 		locked := &LockedError{}
 		// The holder may be writing these words just now: then they are unknown.
-		_ = json.NewDecoder(io.LimitReader(f, 4096)).Decode(&locked.Holder)
-		return nil, locked
+		_ = json.NewDecoder(io.NewSectionReader(f, 0, 4096)).Decode(&locked.Holder)
+		return locked
 	}
+	a.sayHolder(f, what)
+	return nil
+}
+
+// sayHolder writes who has the lock. The words are for others alone: on a full
+// disk they are missing, and the lock holds.
+func (a *Applier) sayHolder(f *os.File, what string) {
 	b, _ := json.Marshal(LockHolder{Owner: a.self, What: what, Since: time.Now().UTC()})
-	// Words for others alone: on a full disk they are missing, and the lock
-	// holds.
 	_ = errors.Join(f.Truncate(0), writeAt(f, append(b, '\n')))
-	return func() { f.Close() }, nil
+}
+
+// guardLock waits for the lock as a guard does, on the file that it opened when it
+// was armed: by its deadline the journal may be read-only, moved, gone or no longer
+// believed, and the host has to be rolled back nevertheless. Where another file has the
+// lock's name by then, that one is waited for too, if it can be locked at all.
+// A holder that is stopped past the deadline is ended.
+func (a *Applier) guardLock(ctx context.Context, kept *os.File, e Entry, deadline time.Time) (unlock func(), err error) {
+	const what = "guard"
+	stopped := stoppedHolder{a: a, deadline: deadline, entry: e.Owner}
+	waits := func(h LockHolder) bool {
+		stopped.seen(h.Owner)
+		return true
+	}
+	_, err = retryLock(ctx, func() (func(), error) { return nil, a.hold(kept, what) }, waits)
+	if err != nil {
+		return nil, err
+	}
+	free := func() { _ = releaseLock(kept) }
+	if stillNamed(kept, a.lockPath()) {
+		if f, err := a.openLock(os.O_RDWR); err == nil {
+			a.sayHolder(f, what)
+			f.Close()
+		}
+		return free, nil
+	}
+	named, err := a.waitLock(ctx, what)
+	if err != nil {
+		a.cfg.Log.Warn("the journal cannot be locked: the guard acts without it", "err", err)
+		return free, nil
+	}
+	return func() { named(); free() }, nil
 }
 
 func writeAt(f *os.File, b []byte) error {

@@ -13,3 +13,9 @@ func tryLock(*os.File) (bool, error) { return false, errors.ErrUnsupported }
 
 // tryShare likewise.
 func tryShare(*os.File) (bool, error) { return false, errors.ErrUnsupported }
+
+// releaseLock likewise.
+func releaseLock(*os.File) error { return errors.ErrUnsupported }
+
+// isReadOnly is false: nothing is locked here.
+func isReadOnly(error) bool { return false }

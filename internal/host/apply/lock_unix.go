@@ -16,6 +16,13 @@ func tryLock(f *os.File) (bool, error) { return flock(f, syscall.LOCK_EX) }
 // held.
 func tryShare(f *os.File) (bool, error) { return flock(f, syscall.LOCK_SH) }
 
+// isReadOnly reports the error of a file that is opened for writing on a read-only
+// file system.
+func isReadOnly(err error) bool { return errors.Is(err, syscall.EROFS) }
+
+// releaseLock lets go of the file's lock and leaves the file open.
+func releaseLock(f *os.File) error { return syscall.Flock(int(f.Fd()), syscall.LOCK_UN) }
+
 func flock(f *os.File, how int) (bool, error) {
 	err := syscall.Flock(int(f.Fd()), how|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {

@@ -5,6 +5,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Owner tells one process of one boot from every other: process ids come
@@ -43,24 +44,52 @@ func (o Owner) Alive() bool {
 	return ok && start == o.Start
 }
 
+// Stopped reports whether the process is there and was stopped by a signal: it
+// does nothing until it is told to go on.
+func (o Owner) Stopped() bool {
+	state, start, ok := processState(o.PID)
+	return ok && state == "T" && start == o.Start && o.Boot == bootID()
+}
+
+// sinceBoot is how long the machine runs, time that it slept included
+// (/proc/uptime, proc(5)); zero where there is no /proc.
+func sinceBoot() time.Duration {
+	b, _ := os.ReadFile("/proc/uptime")
+	text, _, _ := strings.Cut(string(b), " ")
+	up, err := time.ParseDuration(text + "s")
+	if err != nil {
+		return 0
+	}
+	return up
+}
+
 func bootID() string {
 	b, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	return strings.TrimSpace(string(b))
 }
 
-// startTicks reads /proc/PID/stat (proc(5)); a zombie counts as ended. The
-// command in it, between brackets, may hold blanks and brackets itself.
+// startTicks is when a process started; a zombie counts as ended.
 func startTicks(pid int) (ticks uint64, ok bool) {
+	state, ticks, ok := processState(pid)
+	if state == "Z" || state == "X" {
+		return 0, false
+	}
+	return ticks, ok
+}
+
+// processState reads /proc/PID/stat (proc(5)). The command in it, between
+// brackets, may hold blanks and brackets itself.
+func processState(pid int) (letter string, ticks uint64, ok bool) {
 	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
-		return 0, false
+		return "", 0, false
 	}
 	_, rest, found := bytes.Cut(b[max(bytes.LastIndexByte(b, ')'), 0):], []byte(") "))
 	fields := bytes.Fields(rest)
 	const state, start = 0, 22 - 3 // the first field after the command is number 3
-	if !found || len(fields) <= start || string(fields[state]) == "Z" || string(fields[state]) == "X" {
-		return 0, false
+	if !found || len(fields) <= start {
+		return "", 0, false
 	}
 	ticks, err = strconv.ParseUint(string(fields[start]), 10, 64)
-	return ticks, err == nil
+	return string(fields[state]), ticks, err == nil
 }

@@ -128,7 +128,7 @@ func (a *Applier) lookedAfter(e Entry) bool {
 	if g, err := a.journal.readArmed(e.ID); err == nil && g.Alive() {
 		return true
 	}
-	return e.State == agentapi.ChangeApplied && e.Owner.Alive() && time.Now().Before(e.Deadline)
+	return e.State == agentapi.ChangeApplied && e.Owner.Alive() && e.left() > 0
 }
 
 // What is kept of changes that have ended: the last KeepEntries of a

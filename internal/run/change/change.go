@@ -50,6 +50,9 @@ type Config struct {
 	// /: a network namespace has files then. For tests.
 	Roots   map[string]string
 	Locking *fleet.Locking // nil holds nobody off
+	// Recover has the hosts that change roll back first what dead processes left
+	// pending there; without it such a change is Pending, and stays.
+	Recover bool
 	// Tell is told what happens, a line each; nil is nobody.
 	Tell func(string)
 }
@@ -123,6 +126,11 @@ func (c *Change) open(ctx context.Context) error {
 	}
 	if err := fleet.LockAll(ctx, slices.Collect(maps.Values(c.hosts)), c.cfg.Locking); err != nil {
 		return err
+	}
+	if c.cfg.Recover {
+		if err := c.recover(ctx); err != nil {
+			return err
+		}
 	}
 	state, err := c.observe(ctx)
 	if err != nil {
@@ -234,6 +242,22 @@ func (c *Change) observe(ctx context.Context) (predict.Fabric, error) {
 		state.Paths = c.cfg.Fabric.Over(fabric.PathsBetween(all))
 	}
 	return state, nil
+}
+
+// recover rolls back what dead processes left pending. A host that has something
+// else against a change, as a change that is looked after, says so again when it
+// is to change.
+func (c *Change) recover(ctx context.Context) error {
+	fleet.ForEach(len(c.order), func(i int) {
+		name := c.order[i]
+		if left, err := c.pending(ctx, name); err != nil || left == "" {
+			return
+		}
+		if _, err := ask.Call(ctx, c.hosts[name], agentapi.Apply, agentapi.ApplyRequest{Check: true}); err == nil {
+			c.cfg.Tell("roll back " + name + ": an earlier change was left unconfirmed, and nobody looks after it")
+		}
+	})
+	return ctx.Err()
 }
 
 // plan is what one host would have to change.

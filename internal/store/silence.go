@@ -1,0 +1,62 @@
+package store
+
+import (
+	"context"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// quietFor makes the connections of a database quietConns.
+func quietFor(most time.Duration) func(context.Context, *pgconn.Config, net.Conn) (net.Conn, error) {
+	return func(_ context.Context, _ *pgconn.Config, c net.Conn) (net.Conn, error) {
+		return &quietConn{Conn: c, most: most}, nil
+	}
+}
+
+// quietConn is a connection to a database that may say nothing for so long while
+// it is asked; os.ErrDeadlineExceeded afterwards. A deadline that its user sets
+// counts beside it.
+type quietConn struct {
+	net.Conn
+	most time.Duration
+
+	mu  sync.Mutex
+	set time.Time // by the user; zero is none
+}
+
+func (c *quietConn) Read(b []byte) (int, error) {
+	if err := c.await(); err != nil {
+		return 0, err
+	}
+	return c.Conn.Read(b)
+}
+
+// await sets the deadline of the next read.
+func (c *quietConn) await() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	end := time.Now().Add(c.most)
+	if !c.set.IsZero() && c.set.Before(end) {
+		end = c.set
+	}
+	return c.Conn.SetReadDeadline(end)
+}
+
+// SetDeadline is net.Conn's.
+func (c *quietConn) SetDeadline(t time.Time) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.set = t
+	return c.Conn.SetDeadline(t)
+}
+
+// SetReadDeadline is net.Conn's.
+func (c *quietConn) SetReadDeadline(t time.Time) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.set = t
+	return c.Conn.SetReadDeadline(t)
+}
