@@ -19,9 +19,12 @@ const mostStreams = 1024
 // then: the prediction with every link in use, a policy that reaches ports and
 // ports chosen, at the MTU that is set. Zero and nil where nothing is to mend,
 // or where nobody can say.
-func (v *wayView) after(cause record.Cause) (unit.BitRate, *record.NextLimit) {
-	t := v.trial
+func (v *wayView) after(h hypothesis) (unit.BitRate, *record.NextLimit) {
+	t, cause := v.trial, h.cause
 	best := without.WithPolicy(v.fabric, t.From, t.To)
+	if h.switches || len(h.remedy) > 0 && slices.ContainsFunc(h.remedy[0], func(a record.Action) bool { return a.Switch == record.HashPorts }) {
+		best = without.WithSwitches(best, t.From, t.To)
+	}
 	senders, receivers := []string{v.from}, []string{v.to}
 	if v.eachWay {
 		senders, receivers = []string{v.from, v.to}, []string{v.to, v.from}

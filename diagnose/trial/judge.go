@@ -25,6 +25,7 @@ type hypothesis struct {
 	evidence     []record.Evidence
 	against      []record.Evidence
 	remedy       record.Remedy
+	switches     bool   // what repairs it is a switch's hash, in whatever words
 	at           string // the host that the remedy is for; "" the cause tells
 	missing      []string
 	decide       record.Decision
@@ -114,7 +115,7 @@ func (v *wayView) finding(h hypothesis, others []hypothesis) record.Finding {
 	f.Also = v.alternatives(h, others)
 	v.notInForce(&f)
 	if !h.nothingToWin {
-		f.Expected, f.Next = v.after(h.cause)
+		f.Expected, f.Next = v.after(h)
 	}
 	if f.Decide.Probe == "" && h.sure < sureEnough {
 		f.Decide = v.decision(h, others)
@@ -155,7 +156,7 @@ func (v *wayView) alternatives(first hypothesis, others []hypothesis) []record.A
 		}
 		a := record.Alternative{Cause: h.cause, Confidence: sure, Summary: h.summary, For: h.evidence, Against: h.against}
 		if !h.nothingToWin {
-			a.Expected, _ = v.after(h.cause)
+			a.Expected, _ = v.after(h)
 		}
 		out = append(out, a)
 	}
