@@ -53,6 +53,7 @@ const (
 	FormatCumulus  = format.Cumulus
 	FormatSONiC    = format.SONiC
 	FormatRouterOS = format.RouterOS
+	FormatOVS      = format.OVS
 )
 
 // Switches are the formats that are a switch's, in the order of help texts.
@@ -76,10 +77,11 @@ type Input struct {
 	// Old are the files that are there now, by absolute path, so that they are
 	// changed in place: comments, order and unknown keys stay.
 	Old map[string]string
-	// SwitchPorts are the switch's ports by the host's link, SwitchHash what all its
-	// paths say of the switch's hash; nil and "" where nobody says.
-	SwitchPorts map[string]string
-	SwitchHash  string
+	// SwitchPorts are the switch's ports by the host's link, SwitchChannels the names of
+	// the channels that they are in, SwitchHash what all its paths say of the switch's
+	// hash; nil and "" where nobody says.
+	SwitchPorts, SwitchChannels map[string]string
+	SwitchHash                  string
 }
 
 // Warning is something that a format cannot say, or that somebody must know

@@ -19,8 +19,8 @@ const mostStreams = 1024
 // then: as predicted with ports chosen, and all else as it is. Where the
 // streams' places are the cause, every link is in use by a policy that reaches ports.
 // Zero and nil where nothing is to gain, or where nobody can say.
-func (v *wayView) after(cause record.Cause) (unit.BitRate, *record.NextLimit) {
-	t := v.trial
+func (v *wayView) after(h hypothesis) (unit.BitRate, *record.NextLimit) {
+	t, cause := v.trial, h.cause
 	switch {
 	case cause == record.LineRate, cause == record.Unknown, cause == record.AsymmetricRoute && t.Ceiling <= t.Goodput:
 		return 0, nil
@@ -31,6 +31,7 @@ func (v *wayView) after(cause record.Cause) (unit.BitRate, *record.NextLimit) {
 		return t.Ceiling, &record.NextLimit{Cause: record.LineRate, Rate: t.Ceiling, Why: "every link carries its own addresses' traffic"}
 	}
 	ends := without.Ends{From: v.from, To: v.to, EachWay: v.eachWay, LowerMTU: v.lowersTo(), WiderMTU: v.widest()}
+	ends.Switches = h.switches || len(h.remedy) > 0 && slices.ContainsFunc(h.remedy[0], func(a record.Action) bool { return a.Switch == record.HashPorts })
 	best, streams := without.Limit(v.fabric, cause, ends), max(t.Streams, 1)
 	if without.Placement(cause) {
 		streams = max(streams, without.LinkCount(best, t.From, t.To), len(v.egress), len(v.ingress))

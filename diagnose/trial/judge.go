@@ -26,6 +26,7 @@ type hypothesis struct {
 	evidence     []record.Evidence
 	against      []record.Evidence
 	remedy       record.Remedy
+	switches     bool   // what repairs it is a switch's hash, in whatever words
 	at           string // the host that the remedy is for; "" the cause tells
 	missing      []string
 	decide       record.Decision
@@ -112,11 +113,11 @@ func (v *wayView) worthMending(all []hypothesis) []hypothesis {
 	if len(all) < 2 || !all[0].strong() || all[0].nothingToWin {
 		return all
 	}
-	if without, _ := v.after(all[0].cause); without <= 0 || without > rate*(1+worthSaying) {
+	if without, _ := v.after(all[0]); without <= 0 || without > rate*(1+worthSaying) {
 		return all
 	}
 	for i, h := range all[1:] {
-		if without, _ := v.after(h.cause); h.strong() && !h.nothingToWin && without > rate*leastBrought {
+		if without, _ := v.after(h); h.strong() && !h.nothingToWin && without > rate*leastBrought {
 			return slices.Insert(slices.Delete(slices.Clone(all), i+1, i+2), 0, h)
 		}
 	}
@@ -136,7 +137,7 @@ func (v *wayView) finding(h hypothesis, others []hypothesis) record.Finding {
 	f.Also = v.alternatives(h, others)
 	v.notInForce(&f)
 	if !h.nothingToWin {
-		f.Expected, f.Next = v.after(h.cause)
+		f.Expected, f.Next = v.after(h)
 	}
 	if f.Decide.Probe == "" && h.sure < sureEnough {
 		f.Decide = v.decision(h, others)
@@ -177,7 +178,7 @@ func (v *wayView) alternatives(first hypothesis, others []hypothesis) []record.A
 		}
 		a := record.Alternative{Cause: h.cause, Confidence: sure, Summary: h.summary, For: h.evidence, Against: h.against}
 		if !h.nothingToWin {
-			a.Expected, _ = v.after(h.cause)
+			a.Expected, _ = v.after(h)
 		}
 		out = append(out, a)
 	}

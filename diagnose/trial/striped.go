@@ -7,6 +7,7 @@ import (
 
 	"github.com/linerate/linerate/diagnose"
 	"github.com/linerate/linerate/diagnose/remedy"
+	"github.com/linerate/linerate/fabric/topology"
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/record"
@@ -186,17 +187,32 @@ func ofMode(name string, mode netstate.BondMode, reach steer.Reach) striped {
 func (v *wayView) switched() striped {
 	for _, p := range v.fabric.Paths {
 		there, back := p.From == v.from && p.To == v.to, p.From == v.to && p.To == v.from
-		on, policy, declared := switchhash.Declared(p.HashTowards(v.to), len(v.ingress))
-		if !there && !(back && !p.Directed) || !declared {
+		word := p.HashTowards(v.to)
+		on, policy, declared := switchhash.Declared(word, len(v.ingress))
+		if !there && !(back && !p.Directed) {
 			continue
 		}
-		reach := on.Reach()
+		reach := steer.Reach{}
+		switch fields := topology.FieldsOf(word); {
+		case declared:
+			reach = on.Reach()
+		case fields == topology.ByMAC:
+			reach.Why = "the switch: " + word + " puts all flows between two hosts on one link"
+		case fields == topology.ByAddress:
+			reach = steer.Reach{Addresses: true, Why: "the switch: " + word + " puts all flows between two addresses on one link"}
+		default:
+			continue
+		}
+		source := "switch_hash of the path, as declared"
+		if p.SwitchHash == "" {
+			source = "switches of the fabric file, as declared"
+		}
 		if reach.Ports && v.spreadBy(policy) {
 			reach = steer.Reach{Addresses: true, Why: fmt.Sprintf("the switch does not hash as declared: %s spreads them over %s's links, and would over %s's", policy, v.from, v.to)}
 		}
 		return striped{
 			reach:    reach,
-			evidence: []record.Evidence{{What: "transmit hash policy of the switch", Value: p.SwitchHash, Source: "switch_hash of the path, as declared"}},
+			evidence: []record.Evidence{{What: "transmit hash policy of the switch", Value: word, Source: source}},
 			mend:     record.Remedy{v.traffic().ChosenToo(remedy.SwitchHash(v.fabric.Paths, v.to))},
 			mended:   "With layer3+4 on the switch",
 		}

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/linerate/linerate/fabric/topology"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/record"
 )
@@ -40,6 +41,28 @@ func TestUnevenHops(t *testing.T) {
 			t.Errorf("%s: %s: %s: %q", name, got.Cause, got.Summary, got.Remedy)
 		} else if said && (!strings.Contains(got.Summary, "weight") || got.Expected < 1.9*one) {
 			t.Errorf("%s: %s: expected %v", name, got.Summary, got.Expected)
+		}
+	}
+}
+
+// TestDeclaredSwitch: the hash that the fabric file gives the switch before the receiver is
+// named, whatever words it is said in, with what the switch is told; and what that brings is
+// both links, not what the old hash left.
+func TestDeclaredSwitch(t *testing.T) {
+	t.Parallel()
+	for _, hash := range []string{"src-mac", "src-dst-ip", "layer2"} {
+		f := pair{end: end{links: 2, policy: netstate.Layer34}}.fabric()
+		f.Paths[0].SwitchHash = ""
+		f.Paths[0].Switches = topology.New([]topology.Switch{{Name: "sw", System: "ovs", Balance: topology.Balance{Hash: hash},
+			Ports:    []topology.Port{{Name: "p0", Host: "a", Link: "eth0"}, {Name: "p1", Host: "a", Link: "eth1"}, {Name: "q0", Host: "b", Link: "eth0"}, {Name: "q1", Host: "b", Link: "eth1"}},
+			Channels: []topology.Channel{{Name: "bond0", Members: []string{"q0", "q1"}}}}})
+		got := Judge(f, measured(sent(4, rates(one/2, one/2), rates(one, 0)), func(*record.TCP) {}))
+		declared := false
+		for _, e := range got.Evidence {
+			declared = declared || e.Value == hash && e.Source == "switches of the fabric file, as declared"
+		}
+		if got.Cause != record.SingleLink || !declared || !strings.Contains(got.Remedy, "bond_mode=balance-tcp") || got.Expected < 1.9*one {
+			t.Errorf("%s: %s: %s; %s; expected %v; %+v", hash, got.Cause, got.Summary, got.Remedy, got.Expected, got.Evidence)
 		}
 	}
 }

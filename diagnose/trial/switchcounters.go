@@ -21,7 +21,7 @@ func (v *wayView) onSwitches() (hypothesis, bool) {
 	if words := remedy.SwitchWords(v.fabric.Paths, found.Switch); ok && found.Switch != "" && words != "" {
 		todo[0] = append(todo[0], record.Ask("on "+found.Switch+": "+words))
 	}
-	return hypothesis{cause: found.Cause, seen: true, sure: 0.95, summary: found.Summary, evidence: append(found.Evidence, v.loads()...), remedy: todo, mended: found.Mended}, ok
+	return hypothesis{cause: found.Cause, seen: true, sure: 0.95, summary: found.Summary, evidence: append(found.Evidence, v.loads()...), remedy: todo, mended: found.Mended, switches: found.Switch != ""}, ok
 }
 
 // switchLoss is what a switch on the way lost, where that is half of what was sent

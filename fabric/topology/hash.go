@@ -67,3 +67,31 @@ func FieldsOf(word string) Fields {
 	}
 	return ByMAC
 }
+
+// ByPorts is the network with every hash that reads no ports changed to one that does;
+// the network itself where none is.
+func (n *Network) ByPorts() *Network {
+	all, changed := slices.Clone(n.Switches), false
+	spread := func(b *Balance) {
+		if f := FieldsOf(b.Hash); f == ByMAC || f == ByAddress {
+			b.Hash, changed = netstate.Layer34.String(), true
+		}
+	}
+	for i := range all {
+		s := &all[i]
+		spread(&s.Balance)
+		if s.ECMP != nil {
+			own := *s.ECMP
+			spread(&own)
+			s.ECMP = &own
+		}
+		s.Channels = slices.Clone(s.Channels)
+		for c := range s.Channels {
+			spread(&s.Channels[c].Balance)
+		}
+	}
+	if !changed {
+		return n
+	}
+	return New(all)
+}

@@ -34,7 +34,7 @@ type Switch struct {
 // Systems are the words for what a switch runs: Linux, and those whose lines linerate
 // knows (render/switchlines).
 func Systems() []string {
-	return []string{"linux", "ios", "nxos", "eos", "junos", "procurve", "aoscx", "cumulus", "sonic", "routeros"}
+	return []string{"linux", "ios", "nxos", "eos", "junos", "procurve", "aoscx", "cumulus", "sonic", "routeros", "ovs"}
 }
 
 // Balance is how flows are spread over several links.

@@ -254,8 +254,8 @@ func (o *one) took(r switchcount.Reading, err error) {
 const gaveUp = 3
 
 // patience is how long after a trial a switch is waited for that refreshes its counters
-// rarely.
-const patience = 30 * time.Second
+// rarely: what it has not told by then is noted as missing.
+const patience = 8 * time.Second
 
 // Over waits until the switches tell of all that was counted in a span, and returns what
 // it was: of each switch in the order of the file, with the ones that were not read last. A

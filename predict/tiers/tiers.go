@@ -7,12 +7,13 @@
 package tiers
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/linerate/linerate/fabric/topology"
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/netstate"
-	"github.com/linerate/linerate/steer"
+	"github.com/linerate/linerate/steer/switchhash"
 )
 
 // Side is a host's links that traffic uses, in the order of its hash.
@@ -149,7 +150,7 @@ func (w *Way) Routes(a Ask) ([]Route, bool) {
 	k := walk{Way: w, ask: a, left: mostSteps}
 	var known state
 	if a.Hashed > 1 {
-		known = known.with(linuxID(netstate.Layer34.String()), a.Out%a.Hashed, a.Hashed)
+		known = known.with(residue{hash: linuxID(netstate.Layer34.String()), rest: a.Out % a.Hashed, mod: a.Hashed})
 	}
 	k.at(w.from[a.Out].Switch, known, nil, 1)
 	switch {
@@ -189,12 +190,14 @@ func merged(routes []Route) []Route {
 	return all
 }
 
-// state is what earlier choices tell of hashes: a value's remainder.
+// state is what earlier choices tell of hashes: a value's remainder, or of those that are
+// cut into ranges which part of all values.
 type state []residue
 
 type residue struct {
 	hash      string
 	rest, mod int
+	low, high float64 // of all values; 0 and 0 is any
 }
 
 func (s state) of(hash string) residue {
@@ -203,11 +206,11 @@ func (s state) of(hash string) residue {
 			return r
 		}
 	}
-	return residue{hash, 0, 1}
+	return residue{hash: hash, mod: 1}
 }
 
-func (s state) with(hash string, rest, mod int) state {
-	return append(slices.DeleteFunc(slices.Clone(s), func(r residue) bool { return r.hash == hash }), residue{hash, rest, mod})
+func (s state) with(known residue) state {
+	return append(slices.DeleteFunc(slices.Clone(s), func(r residue) bool { return r.hash == known.hash }), known)
 }
 
 // walk follows a flow from switch to switch.
@@ -342,7 +345,7 @@ func (k *walk) over(ways [][]int, name string, s state, links []int, share float
 	case len(ways) > 1 && sw.ECMP == nil:
 		ways = ways[:1]
 	}
-	for _, first := range k.pick(name, k.Net.Routes(name), len(ways), "ecmp", s) {
+	for _, first := range k.pick(name, k.Net.Routes(name), len(ways), atRoutes, s) {
 		way := ways[first.index]
 		c, _ := k.Net.ChannelOf(k.Net.Links[way[0]].From)
 		for _, then := range k.pick(name, k.Net.Balance(name, c), len(way), "channel "+c.Name, first.state) {
@@ -359,28 +362,41 @@ type option struct {
 	state state
 }
 
+// atRoutes is the stage at which a switch chooses among routes; others are its channels.
+const atRoutes = "ecmp"
+
 // linuxID is the name of bonding's own hash of that policy, which all Linux hosts have.
 func linuxID(policy string) string { return "linux " + policy }
 
-// pick is where a hash sends the flow, of n links.
+// pick is where a hash sends the flow, of n links. Linux chooses among routes by a hash of
+// its own, with a key that is drawn at boot, of which each next hop has a range
+// (fib_multipath_hash and fib_rebalance, Linux 6.1).
 func (k *walk) pick(name string, b topology.Balance, n int, stage string, s state) []option {
 	if n == 1 {
 		return []option{{0, 1, s}}
 	}
 	sw, _ := k.Net.Switch(name)
 	fields := topology.FieldsOf(b.Hash)
-	var policy netstate.HashPolicy
+	// What is computed: bonding's policies on Linux, and Catalysts' words, whose function
+	// has no seed.
+	on, policy, declared := switchhash.Declared(b.Hash, n)
+	catalyst := declared && policy == netstate.PolicyUnread
+	computed := declared && stage != atRoutes && (catalyst || sw.System == "linux")
 	id := name + " " + stage // a hash like no other's
 	switch {
-	case sw.System == "linux" && policy.UnmarshalText([]byte(b.Hash)) == nil:
+	case computed:
 		if fields != topology.ByPort || k.ask.Exact {
-			if p := steer.Declared(policy, n).Place(k.ask.Frame); p.Known && p.Index >= 0 {
+			if p := on.Place(k.ask.Frame); p.Known && p.Index >= 0 {
 				return []option{{p.Index, 1, s}}
 			}
 		}
-		id = linuxID(b.Hash)
+		if id = linuxID(b.Hash); catalyst {
+			id = b.Hash
+		}
 	case b.Hash != "" && b.Seed != "":
-		id = b.Hash + " seed " + b.Seed
+		if id = b.Hash + " seed " + b.Seed; sw.System == "linux" {
+			id = linuxID(stage + " " + id)
+		}
 	case k.ask.Low && fields != topology.FieldsUnknown:
 		id = b.Hash // as every other of which nobody said the seed
 	}
@@ -395,7 +411,34 @@ func (k *walk) pick(name string, b topology.Balance, n int, stage string, s stat
 		}
 		return []option{{i, 1, s}}
 	}
+	switch {
+	case sw.System == "linux" && stage == atRoutes:
+		return s.ranges(id, slices.Repeat([]int{1}, n))
+	case computed && catalyst && n < 8 && 8%n != 0: // which of the eight values a link has is the switch's to say
+		return s.ranges(fmt.Sprint(id, " over ", n), switchhash.Shares(n))
+	}
 	return s.options(id, n)
+}
+
+// ranges are the links that a hash may choose of whose values each has a range of that
+// weight, by what is known of its value.
+func (s state) ranges(hash string, weights []int) []option {
+	known, whole, before := s.of(hash), 0, 0
+	if known.high == 0 {
+		known.high = 1
+	}
+	for _, w := range weights {
+		whole += w
+	}
+	var all []option
+	for i, w := range weights {
+		low, high := max(known.low, float64(before)/float64(whole)), min(known.high, float64(before+w)/float64(whole))
+		before += w
+		if part := (high - low) / (known.high - known.low); part > 1e-9 {
+			all = append(all, option{i, part, s.with(residue{hash: hash, mod: 1, low: low, high: high})})
+		}
+	}
+	return all
 }
 
 // options are the links that a hash may choose, of n, by what is known of its value: it
@@ -411,7 +454,7 @@ func (s state) options(hash string, n int) []option {
 			for value%n != i {
 				value += known.mod
 			}
-			next.state = s.with(hash, value, whole)
+			next.state = s.with(residue{hash: hash, rest: value, mod: whole})
 		}
 		all = append(all, next)
 	}

@@ -3,9 +3,11 @@ package tiers
 import (
 	"fmt"
 	"math"
+	"net/netip"
 	"testing"
 
 	"github.com/linerate/linerate/fabric/topology"
+	"github.com/linerate/linerate/flow"
 	"pgregory.net/rapid"
 )
 
@@ -115,6 +117,53 @@ func TestRemainders(t *testing.T) {
 		}
 		if r := s.of("h"); r.rest != value || r.mod != 60 || math.Abs(share-1.0/60) > 1e-12 {
 			t.Errorf("%d: %+v, with %v", value, r, share)
+		}
+	}
+}
+
+// TestRanges: of a hash that is cut into ranges the value that chose the first of two
+// chooses the first or the second of three, twice as often the first.
+func TestRanges(t *testing.T) {
+	var s state
+	first := s.ranges("h", []int{1, 1})
+	if len(first) != 2 || first[0].share != 0.5 {
+		t.Fatalf("%+v", first)
+	}
+	for i, want := range [][3]float64{{2. / 3, 1. / 3, 0}, {0, 1. / 3, 2. / 3}} {
+		var got [3]float64
+		for _, o := range first[i].state.ranges("h", []int{1, 1, 1}) {
+			got[o.index] = o.share
+			if again := o.state.ranges("h", []int{1, 1, 1}); len(again) != 1 || again[0].index != o.index || again[0].share != 1 {
+				t.Errorf("chosen again: %+v", again)
+			}
+		}
+		for n := range got {
+			if math.Abs(got[n]-want[n]) > 1e-9 {
+				t.Errorf("after %d of two: %v, want %v", i, got, want)
+			}
+		}
+	}
+}
+
+// TestCatalysts: eight values fall on three links as 3:3:2, and a pair of addresses on the
+// link that is computed where that is published.
+func TestCatalysts(t *testing.T) {
+	of := func(links int) *topology.Network {
+		net := chain(2, links, func(int) string { return "" })
+		net.Switches[0].Channels[0].Hash = "catalyst-src-dst-ip"
+		return topology.New(net.Switches)
+	}
+	w, _ := Between(of(3), Side{"a", []string{"e"}}, Side{"b", []string{"e"}})
+	all, _ := w.Routes(Ask{Mean: true})
+	if len(all) != 3 || all[0].Share != 3./8 || all[1].Share != 3./8 || all[2].Share != 2./8 {
+		t.Errorf("%+v; want 3:3:2", all)
+	}
+	w, _ = Between(of(4), Side{"a", []string{"e"}}, Side{"b", []string{"e"}})
+	for last, want := range map[byte]int{1: 0, 2: 3, 3: 2, 4: 1} { // the low two bits of .1 XOR .last
+		frame := flow.Frame{Tuple: flow.Tuple{Proto: flow.TCP, Src: netip.AddrFrom4([4]byte{10, 0, 0, 1}), Dst: netip.AddrFrom4([4]byte{10, 0, 0, last})}}
+		all, _ := w.Routes(Ask{Frame: frame})
+		if len(all) != 1 || w.Net.Links[all[0].Links[0]].From.Port != fmt.Sprint("up", want) {
+			t.Errorf(".1 to .%d: %+v; want up%d", last, all, want)
 		}
 	}
 }

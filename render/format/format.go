@@ -36,11 +36,12 @@ const (
 	Cumulus  Name = "cumulus"
 	SONiC    Name = "sonic"
 	RouterOS Name = "routeros"
+	OVS      Name = "ovs"
 )
 
 // Switches are the formats that are a switch's, in the order of help texts.
 func Switches() []Name {
-	return []Name{IOS, NXOS, EOS, Junos, Procurve, AOSCX, Cumulus, SONiC, RouterOS}
+	return []Name{IOS, NXOS, EOS, Junos, Procurve, AOSCX, Cumulus, SONiC, RouterOS, OVS}
 }
 
 // Switch reports a format that is a switch's: it is no file of the host's.

@@ -61,6 +61,9 @@ func drawnChannel(t *rapid.T, system string) Channel {
 // what is not known is in capitals that no line has when it is known.
 func TestWhatIsWrittenIsReadBack(t *testing.T) {
 	for _, s := range Systems() {
+		if s.Name == "ovs" {
+			continue // its lines are a shell's: a lab runs them, and asks the switch
+		}
 		t.Run(s.Name, func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
 				c := drawnChannel(t, s.Name)

@@ -1,4 +1,4 @@
-// Package switchlines has the switch's side of a host's bond in the words of nine
+// Package switchlines has the switch's side of a host's bond in the words of ten
 // switch systems: the port channel, the hash that spreads flows by addresses and
 // ports, what rolls both back, and the system's own timed rollback where it has one.
 // It is text for people to read and paste: nothing here logs in to a switch.
@@ -27,7 +27,9 @@ type Channel struct {
 	Fast bool
 	// MTU is the largest packet of the host on these ports; zero not known.
 	MTU int
-	// Number is the channel's on the switch; zero not known.
+	// Name is the channel's on the switch, "" not known, and Number the one in it, zero
+	// not known.
+	Name   string
 	Number int
 	Ports  []Port
 	VLANs  VLANs
@@ -100,7 +102,7 @@ type System struct {
 
 // Systems are all that there are, in the order of help texts.
 func Systems() []System {
-	return []System{ios(), nxos(), eos(), junos(), procurve(), aoscx(), cumulus(), sonic(), routeros()}
+	return []System{ios(), nxos(), eos(), junos(), procurve(), aoscx(), cumulus(), sonic(), routeros(), ovs()}
 }
 
 // SystemOf returns a system by its name; false for one that is not known.
@@ -209,6 +211,9 @@ func (s System) guarded() []string { return s.comment("%s", s.Guard) }
 // finish closes a change and says how to check and keep it.
 func (s System) finish(check string) []string {
 	lines := slices.Clone(s.end)
+	if len(s.keep) == 0 {
+		return append(lines, s.comment("Check: `%s`.", check)...)
+	}
 	lines = append(lines, s.comment("Check: `%s`. Then keep it:", check)...)
 	for _, line := range s.keep {
 		lines = append(lines, s.remark+"   "+line)
@@ -245,9 +250,11 @@ func (s System) fill(all []Channel, whatFor filling) []string {
 		told[word] = true
 	}
 	for _, c := range all {
-		if c.Number == 0 && whatFor == forChannels {
+		switch named := s.Name == "ovs" && c.Name != ""; {
+		case named || c.Number > 0:
+		case whatFor == forChannels:
 			say(c.number(), "a number that no channel has (`"+s.free+"`)")
-		} else if c.Number == 0 && whatFor == forUndo {
+		case whatFor == forUndo:
 			say(c.number(), "the number of the channel of "+c.Bond)
 		}
 		for _, p := range c.Ports {
@@ -255,7 +262,7 @@ func (s System) fill(all []Channel, whatFor filling) []string {
 				say(p.name(), fmt.Sprintf("the port of %s of %s (`%s`)", p.Link, c.Host, s.ports))
 			}
 		}
-		if c.VLANs.Known && c.VLANs.Untagged && c.VLANs.Native == 0 && (whatFor != forUndo || s.Name == "sonic") {
+		if c.VLANs.Known && c.VLANs.Untagged && c.VLANs.Native == 0 && s.Name != "ovs" && (whatFor != forUndo || s.Name == "sonic") {
 			say(c.VLANs.native(), "the VLAN of frames without a tag: what the ports have now")
 		}
 		if s.Name == "routeros" {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/linerate/linerate/internal/bondopt"
@@ -30,7 +31,7 @@ func Writer(format render.Format) func(render.Input) (render.Output, error) {
 func write(name string, in render.Input) (render.Output, error) {
 	var out render.Output
 	system, _ := switchlines.SystemOf(name)
-	w := &writer{in: in, out: &out, all: device.All(in)}
+	w := &writer{in: in, out: &out, all: device.All(in), names: name == string(render.FormatOVS)}
 	bonds := 0
 	for _, d := range w.all {
 		if d.Kind == device.Bond || d.Kind == device.OVSBond {
@@ -73,6 +74,7 @@ type writer struct {
 	all      []device.Device
 	channels []switchlines.Channel
 	unnamed  bool
+	names    bool // the system calls channels as people name them
 }
 
 // bond adds the channel of one bond, or warns why it needs none.
@@ -95,10 +97,28 @@ func (w *writer) bond(d device.Device) error {
 		w.unnamed = w.unnamed || port == ""
 		c.Ports = append(c.Ports, switchlines.Port{Link: plain(link), Name: port})
 	}
-	w.unnamed = w.unnamed || c.Number == 0
+	if c.Name = w.channel(d.Ports); !portName.MatchString(c.Name) {
+		c.Name = "" // of no use in a line
+	}
+	c.Number, _ = strconv.Atoi(number.FindString(c.Name))
+	w.unnamed = w.unnamed || c.Number == 0 && (c.Name == "" || !w.names)
 	w.channels = append(w.channels, c)
 	return nil
 }
+
+// channel is the name of the switch's channel that all ports are in; "" not known, or none.
+func (w *writer) channel(ports []string) string {
+	name := w.in.SwitchChannels[ports[0]]
+	for _, p := range ports[1:] {
+		if w.in.SwitchChannels[p] != name {
+			return ""
+		}
+	}
+	return name
+}
+
+// number is a channel's, at the end of its name: zero is taken for none.
+var number = regexp.MustCompile(`[0-9]{1,4}$`)
 
 // portName is what a switch calls a port.
 var portName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9/.:_-]*( [0-9/.:]+)?$`)

@@ -95,6 +95,14 @@ hosts:
 	if strings.Contains(got, "PORT-p0") {
 		t.Errorf("p0's port is known:\n%s", got)
 	}
+	in.SwitchChannels = map[string]string{"p0": "port-channel17", "p1": "port-channel17"}
+	if out, err = Writer(render.FormatNXOS)(in); err != nil || !strings.Contains(allText(out), "interface port-channel17\n") || !strings.Contains(allText(out), "CHANNEL-b1") {
+		t.Errorf("%v: the channel's number is in the file:\n%s", err, allText(out))
+	}
+	in.SwitchChannels["p1"] = "port-channel18"
+	if out, err = Writer(render.FormatNXOS)(in); err != nil || !strings.Contains(allText(out), "interface port-channelCHANNEL-b0\n") {
+		t.Errorf("%v: two channels are none:\n%s", err, allText(out))
+	}
 	in.SwitchHash = "layer3+4"
 	if out, err = Writer(render.FormatNXOS)(in); err != nil || strings.Contains(allText(out), "load-balance") {
 		t.Errorf("%v: the hash is what it should be, and is changed:\n%s", err, allText(out))

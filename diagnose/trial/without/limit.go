@@ -10,6 +10,7 @@ import (
 type Ends struct {
 	From, To string // who sends, and who receives
 	EachWay  bool   // both do both, and the limit binds each way
+	Switches bool   // those between them that read no ports hash by them instead
 	// LowerMTU is what every link is set to where larger packets get lost on the way,
 	// WiderMTU what the links are given at the least where they do not; zero unknown.
 	LowerMTU, WiderMTU int
@@ -25,6 +26,9 @@ func Limit(f predict.Fabric, cause record.Cause, e Ends) predict.Fabric {
 	}
 	if Placement(cause) {
 		ownPolicy(best, e.From, e.To)
+	}
+	if e.Switches {
+		best = withSwitches(best, e.From, e.To)
 	}
 	switch cause {
 	case record.LACPDown:

@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/fabric/topology"
 	"github.com/linerate/linerate/internal/bondopt"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict"
@@ -37,6 +39,25 @@ func ownPolicy(f predict.Fabric, hosts ...string) {
 			}
 		}
 	}
+}
+
+// withSwitches is the fabric with every switch between the two hosts that reads no ports
+// at layer3+4.
+func withSwitches(f predict.Fabric, a, b string) predict.Fabric {
+	f.Paths = slices.Clone(f.Paths)
+	for i := range f.Paths {
+		p := &f.Paths[i]
+		if !p.Joins(a, b) {
+			continue
+		}
+		if fields := topology.FieldsOf(p.SwitchHash); fields == topology.ByMAC || fields == topology.ByAddress {
+			p.SwitchHash = netstate.Layer34.String()
+		}
+		if n := fabric.NetworkOf(*p); n != nil {
+			p.Switches = n.ByPorts()
+		}
+	}
+	return f
 }
 
 // LinkCount is the most links any bond of the pair spreads over.

@@ -34,7 +34,7 @@ func switches(ctx context.Context, con *console.Console, p *progress.Progress, h
 		return nil
 	}
 	p.Stage("ask %s", strings.Join(reaches, ", "))
-	cfg := switchwatch.Config{Credentials: con.Env(switchwatch.EnvCredentials), Logger: con.Logger()}
+	cfg := *con.Switches(fabric.Fabric{})
 	var asked []hashsurvey.Asked
 	for _, reach := range reaches {
 		d, err := switchwatch.Describe(ctx, topology.Switch{Name: reach, Reach: reach}, cfg)

@@ -128,7 +128,7 @@ func explainProbe(ctx context.Context, con *console.Console, file string, r reco
 	p := progress.New(con)
 	p.Stage("reach %s", console.HostNames(f))
 	c, err := campaign.Open(ctx, campaign.Config{
-		Fabric: f, Fleet: con.Fleet(""), Tell: p.Tell, Pings: probePings, Locking: progress.Locking(con, p, flags.wait, "explain", file, "--probe"),
+		Fabric: f, Fleet: con.Fleet(""), Tell: p.Tell, Pings: probePings, Switches: con.Switches(f), Locking: progress.Locking(con, p, flags.wait, "explain", file, "--probe"),
 	})
 	if err != nil {
 		return console.WithHint(err, progress.InUseHint(err))

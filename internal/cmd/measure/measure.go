@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,7 +20,6 @@ import (
 	"github.com/linerate/linerate/internal/cmd/discover"
 	"github.com/linerate/linerate/internal/cmd/progress"
 	"github.com/linerate/linerate/internal/run/campaign"
-	"github.com/linerate/linerate/internal/switchwatch"
 	"github.com/linerate/linerate/predict/declared"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/report"
@@ -230,11 +228,6 @@ func FabricOf(ctx context.Context, con *console.Console, args []string, run *Run
 	return f, err
 }
 
-// switches is how a fabric's switches are asked what they count.
-func switches(con *console.Console, f fabric.Fabric) *switchwatch.Config {
-	return &switchwatch.Config{Dir: filepath.Dir(f.File), Credentials: con.Env(switchwatch.EnvCredentials), Logger: con.Logger()}
-}
-
 func measureFabric(ctx context.Context, con *console.Console, f fabric.Fabric, m campaign.Matrix, run *RunFlags) error {
 	p := progress.New(con)
 	old, err := run.previous(ctx, f, m)
@@ -250,7 +243,7 @@ func measureFabric(ctx context.Context, con *console.Console, f fabric.Fabric, m
 	p.Stage("reach %s", console.HostNames(f))
 	c, err := campaign.Open(ctx, campaign.Config{
 		Fabric: f, Fleet: con.Fleet(cmp.Or(run.sweeps.journal, journalFor(m))), Tell: p.Tell, Pings: m.Pings,
-		Keep: keeping(ctx, con, f, p, run), Resume: old, Listeners: run.listeners, Switches: switches(con, f),
+		Keep: keeping(ctx, con, f, p, run), Resume: old, Listeners: run.listeners, Switches: con.Switches(f),
 		Locking: progress.Locking(con, p, run.wait, append([]string{"measure"}, run.args...)...),
 	})
 	if err != nil {

@@ -275,7 +275,8 @@ func InputOf(file fabric.Fabric, name string) (in render.Input, left []string, e
 	if err != nil {
 		return in, nil, err
 	}
-	in = render.Input{Host: host, State: state, Sysctls: map[string]string{}, SysctlReasons: map[string]string{}, SwitchPorts: switchPorts(file, state, name), SwitchHash: switchHash(file, name)}
+	in = render.Input{Host: host, State: state, Sysctls: map[string]string{}, SysctlReasons: map[string]string{}, SwitchHash: switchHash(file, name)}
+	in.SwitchPorts, in.SwitchChannels = switchPorts(file, state, name)
 	bare := barehost.Of(host, state, append(profile.Keys(state.Links), wanted.Sysctls(host)...))
 	want, err := wanted.Of(wanted.Request{Fabric: file, Host: name, Observed: bare, FromFile: true})
 	if err != nil {
@@ -310,17 +311,22 @@ func switchHash(file fabric.Fabric, host string) string {
 
 // switchPorts are the ports of switches that a host's links hang on, as the file has
 // them.
-func switchPorts(file fabric.Fabric, state netstate.Host, host string) map[string]string {
+func switchPorts(file fabric.Fabric, state netstate.Host, host string) (ports, channels map[string]string) {
 	if file.Topology == nil {
-		return nil
+		return nil, nil
 	}
-	ports := make(map[string]string)
+	ports, channels = make(map[string]string), make(map[string]string)
 	for _, l := range state.Links {
-		if at, ok := file.Topology.Where(host, l.Name); ok {
-			ports[l.Name] = at.Port
+		at, ok := file.Topology.Where(host, l.Name)
+		if !ok {
+			continue
+		}
+		ports[l.Name] = at.Port
+		if c, ok := file.Topology.ChannelOf(at); ok {
+			channels[l.Name] = c.Name
 		}
 	}
-	return ports
+	return ports, channels
 }
 
 // asRead is the host as the files say it, without anybody having looked whether it can

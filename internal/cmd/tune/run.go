@@ -30,7 +30,7 @@ func (t *tuneRun) run(ctx context.Context) error {
 		which = fmt.Sprintf(", the first of %d paths (--path chooses)", n)
 	}
 	p.Told(fmt.Sprintf("reach %s and %s%s", from, to, which))
-	cfg := campaign.Config{Fabric: t.narrowed(), Fleet: t.con.Fleet(t.flags.journal), Tell: p.Tell}
+	cfg := campaign.Config{Fabric: t.narrowed(), Fleet: t.con.Fleet(t.flags.journal), Tell: p.Tell, Switches: t.con.Switches(t.file)}
 	if !t.flags.dryRun {
 		t.stored = t.con.Keeper(ctx, t.flags.store)
 		cfg.Locking = progress.Locking(t.con, p, t.flags.wait, "tune", t.file.File)

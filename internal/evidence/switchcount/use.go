@@ -55,6 +55,10 @@ func Over(ports []record.PortUse, readings []Reading, s Span) record.SwitchUse {
 			from, to, over, use.Window = a, b, span, true
 		}
 	}
+	settled := Settled(readings[:last+1], s.Close, Lag(readings, s.Start, s.Close))
+	if !settled {
+		use.Notes = append(use.Notes, fmt.Sprintf("it tells its counters anew so rarely that %.0f s after the trial the end was not in them: drops and errors may be more", readings[last].At.Sub(s.Close).Seconds()))
+	}
 	use.Over = over.Seconds()
 	if use.Over <= 0 {
 		use.Over = readings[to].At.Sub(readings[from].At).Seconds()
@@ -73,6 +77,7 @@ func Over(ports []record.PortUse, readings []Reading, s Span) record.SwitchUse {
 			lost = append(lost, p.Port)
 			continue
 		}
+		end.Bytes = end.Bytes && (settled || use.Window) // else of a time that nobody knows
 		fill(p, end, all, part, use.Over)
 	}
 	if len(lost) > 0 {

@@ -70,6 +70,21 @@ func TestOver(t *testing.T) {
 	}
 }
 
+// TestOverTooSoon: of a switch that has not told of the trial's end bytes count only where
+// they are the window's, and it is said.
+func TestOverTooSoon(t *testing.T) {
+	ports := []record.PortUse{{Port: "p1"}}
+	for refresh, bytes := range map[float64]bool{4: true, 25: false} {
+		use := Over(ports, agent{refresh: refresh, counts: traffic}.readings(9, 23, 1), trial)
+		if p := use.Ports[0]; (p.TxBytes != nil) != bytes || p.TxDrops == nil || !strings.Contains(strings.Join(use.Notes, " "), "1 s after the trial") {
+			t.Errorf("every %v s: %+v of %+v", refresh, p, use)
+		}
+		if late := Over(ports, agent{refresh: refresh, counts: traffic}.readings(9, 90, 1), trial); late.Ports[0].TxBytes == nil || len(late.Notes) > 0 {
+			t.Errorf("every %v s, waited for: %+v", refresh, late)
+		}
+	}
+}
+
 // TestSettled: an agent that refreshes rarely is waited for, one that does at once hardly.
 func TestSettled(t *testing.T) {
 	for refresh, want := range map[float64]float64{0: 24, 3: 26, 15: 40} {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"net"
 	"net/netip"
 	"os"
 	"os/exec"
@@ -14,91 +13,10 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/internal/lab/labtest/floor"
+	"github.com/linerate/linerate/internal/lab/labtest/openvswitch"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
-
-// vswitch is an Open vSwitch of Debian's package in user space, in a namespace whose links
-// are its ports.
-type vswitch struct {
-	t     *testing.T
-	space floor.Space
-	root  string // where the package is unpacked
-	dir   string
-}
-
-func newVswitch(t *testing.T, space floor.Space) *vswitch {
-	t.Helper()
-	dir := os.Getenv("LINERATE_LAB_CONFIG")
-	if dir == "" {
-		dir = "../../../../.lab-config"
-	}
-	root, err := filepath.Abs(filepath.Join(dir, "openvswitch"))
-	floor.Must(t, err)
-	if !exists(root) {
-		t.Skip("Open vSwitch is not there: make deps-config fetches it")
-	}
-	if !exists("/dev/net/tun") {
-		t.Skip("this kernel has no /dev/net/tun: Open vSwitch in user space makes its own port with it")
-	}
-	s := &vswitch{t: t, space: space, root: root, dir: t.TempDir()}
-	floor.Must(t, space.Builder.Up("lo"))
-	s.run("usr/bin/ovsdb-tool", "create", s.at("conf.db"), filepath.Join(root, "usr/share/openvswitch/vswitch.ovsschema"))
-	s.start("usr/sbin/ovsdb-server", "db.sock", s.at("conf.db"), "--remote=punix:"+s.at("db.sock"), "--unixctl="+s.at("db.ctl"))
-	// Hosts hand over frames larger than the MTU, without check sums.
-	s.vsctl("--no-wait", "init", "--", "set", "Open_vSwitch", ".", "other_config:userspace-tso-enable=true")
-	s.start("usr/lib/openvswitch-switch/ovs-vswitchd", "vs.ctl", "unix:"+s.at("db.sock"), "--unixctl="+s.at("vs.ctl"), "--disable-system", "--disable-system-route")
-	s.vsctl("add-br", "br0", "--", "set", "bridge", "br0", "datapath_type=netdev")
-	return s
-}
-
-func (s *vswitch) at(name string) string { return filepath.Join(s.dir, name) }
-
-func (s *vswitch) command(program string, args ...string) *exec.Cmd {
-	c := exec.Command(filepath.Join(s.root, program), args...)
-	var libraries []string
-	for _, lib := range []string{"usr/lib", "lib"} {
-		found, _ := filepath.Glob(filepath.Join(s.root, lib, "*-linux-gnu*"))
-		libraries = append(libraries, found...)
-	}
-	c.Env = append(os.Environ(), "LD_LIBRARY_PATH="+strings.Join(libraries, ":"), "OVS_PKGDATADIR="+filepath.Join(s.root, "usr/share/openvswitch"))
-	for _, name := range []string{"RUNDIR", "LOGDIR", "DBDIR", "SYSCONFDIR"} {
-		c.Env = append(c.Env, "OVS_"+name+"="+s.dir)
-	}
-	return c
-}
-
-func (s *vswitch) run(program string, args ...string) string {
-	s.t.Helper()
-	out, err := s.command(program, args...).CombinedOutput()
-	if err != nil {
-		s.t.Fatalf("%s %v: %v\n%s", program, args, err, out)
-	}
-	return string(out)
-}
-
-func (s *vswitch) start(program, socket string, args ...string) {
-	s.t.Helper()
-	out := in(s.t, s.space.NS, s.command(program, args...))
-	for range 400 {
-		if conn, err := net.Dial("unix", s.at(socket)); err == nil {
-			_ = conn.Close()
-			return
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
-	s.t.Fatalf("%s does not serve:\n%s", program, out)
-}
-
-func (s *vswitch) vsctl(args ...string) {
-	s.t.Helper()
-	s.run("usr/bin/ovs-vsctl", append([]string{"--db=unix:" + s.at("db.sock"), "--timeout=60"}, args...)...)
-}
-
-func (s *vswitch) appctl(args ...string) string {
-	s.t.Helper()
-	return s.run("usr/bin/ovs-appctl", append([]string{"-t", s.at("vs.ctl")}, args...)...)
-}
 
 const (
 	trunkRate = 8 * unit.Mbps
@@ -109,7 +27,7 @@ const (
 
 // stand is two hosts at two Open vSwitches with a trunk of two links by LACP, each switch
 // with snmpd; the left one's namespace reaches both.
-func stand(t *testing.T) (left, right *vswitch, fabric string) {
+func stand(t *testing.T) (left, right *openvswitch.Switch, fabric string) {
 	t.Helper()
 	l, r := floor.NewSpace(t, "ovs-left"), floor.NewSpace(t, "ovs-right")
 	a, b := floor.NewSpace(t, "ovs-a"), floor.NewSpace(t, "ovs-b")
@@ -132,20 +50,19 @@ func stand(t *testing.T) (left, right *vswitch, fabric string) {
 		}
 		floor.Must(t, sw.Builder.Address("mgmt", netip.PrefixFrom(netip.AddrFrom4([4]byte{192, 0, 2, byte(i + 1)}), 24)))
 	}
-	left, right = newVswitch(t, l), newVswitch(t, r)
-	for _, s := range []*vswitch{left, right} {
-		s.vsctl("add-port", "br0", "p0")
-		s.vsctl("add-bond", "br0", "bond0", "t0", "t1", "lacp=active", "bond_mode=balance-slb", "other_config:lacp-time=fast", "other_config:bond-rebalance-interval=0")
-		// Else it takes the shapers away that it did not make.
-		s.vsctl("--id=@n", "create", "qos", "type=linux-noop", "--", "set", "port", "p0", "qos=@n", "--", "set", "port", "bond0", "qos=@n")
-		floor.Must(t, s.space.Builder.Shape("p0", hostRate, floor.Bucket(hostRate), queue))
+	left, right = openvswitch.New(t, l), openvswitch.New(t, r)
+	for _, s := range []*openvswitch.Switch{left, right} {
+		s.Vsctl("add-port", "br0", "p0")
+		s.Vsctl("add-bond", "br0", "bond0", "t0", "t1", "lacp=active", "bond_mode=balance-slb", "other_config:lacp-time=fast", "other_config:bond-rebalance-interval=0")
+		s.KeepShapers("p0", "bond0")
+		floor.Must(t, s.Space.Builder.Shape("p0", hostRate, floor.Bucket(hostRate), queue))
 		for _, link := range []string{"t0", "t1"} {
-			floor.Must(t, s.space.Builder.Shape(link, trunkRate, floor.Bucket(trunkRate), queue))
+			floor.Must(t, s.Space.Builder.Shape(link, trunkRate, floor.Bucket(trunkRate), queue))
 		}
-		agent(t, s.space)
+		agent(t, s.Space)
 	}
 	for range 600 { // LACP agrees within seconds
-		if strings.Count(left.appctl("bond/show", "bond0"), ": enabled") == 2 {
+		if strings.Count(left.Appctl("bond/show", "bond0"), ": enabled") == 2 {
 			break
 		}
 		time.Sleep(100 * time.Millisecond)
@@ -242,7 +159,7 @@ func shares(t *testing.T, trial record.Trial) [2]float64 {
 func TestOVSTrunk(t *testing.T) {
 	needRoot(t)
 	left, right, fabric := stand(t)
-	trial, finding := measured(t, left.space, fabric)
+	trial, finding := measured(t, left.Space, fabric)
 	if trial.Limit != record.SingleLink || trial.Predicted < 0.8*trunkRate || trial.Predicted > trunkRate || trial.Goodput < 0.7*trial.Predicted || trial.Goodput > 1.05*trial.Predicted {
 		t.Errorf("predicted %v (%s), measured %v", trial.Predicted, trial.Limit, trial.Goodput)
 	}
@@ -255,13 +172,13 @@ func TestOVSTrunk(t *testing.T) {
 		!strings.Contains(fmt.Sprint(finding.Remedy), "on switch left") || !strings.Contains(finding.Evidence[0].Source, "SNMP") {
 		t.Errorf("explained as %+v", finding)
 	}
-	for _, s := range []*vswitch{left, right} {
-		s.vsctl("set", "port", "bond0", "bond_mode=balance-tcp")
+	for _, s := range []*openvswitch.Switch{left, right} {
+		s.Vsctl("set", "port", "bond0", "bond_mode=balance-tcp")
 	}
 	text, err := os.ReadFile(fabric)
 	floor.Must(t, err)
 	floor.Must(t, os.WriteFile(fabric, bytes.ReplaceAll(text, []byte("hash: src-mac"), []byte("hash: src-dst-ip-port")), 0o600))
-	mended, after := measured(t, left.space, fabric)
+	mended, after := measured(t, left.Space, fabric)
 	now := shares(t, mended)
 	t.Logf("after: %v of %v, members %v; %s: %s", mended.Goodput, mended.Ceiling, now, after.Cause, after.Summary)
 	if min(now[0], now[1]) < 0.2 || mended.Goodput < 1.5*trial.Goodput {

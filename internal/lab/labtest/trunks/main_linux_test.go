@@ -10,4 +10,4 @@ import (
 )
 
 // A lab kernel always: the same one wherever it is run.
-func TestMain(m *testing.M) { os.Exit(stage.Main(m, lab.UML, floor.More{})) }
+func TestMain(m *testing.M) { os.Exit(stage.Main(m, lab.UML, floor.More{Modules: []string{"tun"}})) }
