@@ -33,6 +33,7 @@ import (
 //	12m completion                   internal/cmd/root TestCompletion
 //	12n groups of nexthop objects    internal/kernel/rtnl TestKernelNexthopGroups
 //	12o drop-ins                     TestPeersDropInsAreRead
+//	12p subflows of who opens        diagnose/trial TestSubnets
 
 // ofNetwork is a host h with a network section, and what stands beside it.
 func ofNetwork(network, beside string) string {
