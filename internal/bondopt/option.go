@@ -141,6 +141,9 @@ type Saying struct {
 	Modes []netstate.BondMode
 	// ZeroUnsaid: the format takes zero for nothing said.
 	ZeroUnsaid bool
+	// Downs: the format's program takes the bond down to set it, where the kernel
+	// would not ask for that either.
+	Downs bool
 }
 
 // In reports whether the format takes the option in a mode, by its word.
