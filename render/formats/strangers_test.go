@@ -127,6 +127,8 @@ interfaces:
 		[]string{"mode: balance-tcp", "lacp: active"}, []string{"interfaces:10: ovs-options bond_updelay"}, nil},
 	{"Talos: a link that only its driver tells is no device of its alias' name", render.FormatTalos, map[string]string{"m.yaml": "apiVersion: v1alpha1\nkind: LinkAliasConfig\nname: net0\nselector:\n  match: link.driver == \"atlantic\"\n---\napiVersion: v1alpha1\nkind: BondConfig\nname: bond0\nlinks:\n  - net0\n  - enp9s0\nbondMode: active-backup\nmtu: 9000\n"},
 		[]string{"bond0:", "- enp9s0", "mtu: 9000"}, []string{"m.yaml:1:1: LinkAliasConfig net0"}, []string{"net0: {}\n", "- net0"}},
+	{"systemd-networkd: seconds that were meant as milliseconds, and those that were not", render.FormatNetworkd, map[string]string{"b.netdev": "[NetDev]\nName=bond0\nKind=bond\n\n[Bond]\nMode=active-backup\nMIIMonitorSec=100\nUpDelaySec=2\nDownDelaySec=200ms\n"},
+		[]string{"mii-monitor-interval: 100000", "up-delay: 2000", "down-delay: 200"}, []string{"b.netdev:7: [Bond] MIIMonitorSec"}, []string{"[Bond] UpDelaySec", "[Bond] DownDelaySec"}},
 	{"interfaces(5): a name server that is none", render.FormatIfupdown, map[string]string{"interfaces": "auto eth0\niface eth0 inet static\n  address 192.0.2.7/24\n  dns-nameservers 192.0.2.53 {{ dns }}\n"},
 		[]string{"192.0.2.53"}, []string{"interfaces:4: dns-nameservers"}, nil},
 }
