@@ -129,6 +129,10 @@ interfaces:
 		[]string{"bond0:", "- enp9s0", "mtu: 9000"}, []string{"m.yaml:1:1: LinkAliasConfig net0"}, []string{"net0: {}\n", "- net0"}},
 	{"systemd-networkd: seconds that were meant as milliseconds, and those that were not", render.FormatNetworkd, map[string]string{"b.netdev": "[NetDev]\nName=bond0\nKind=bond\n\n[Bond]\nMode=active-backup\nMIIMonitorSec=100\nUpDelaySec=2\nDownDelaySec=200ms\n"},
 		[]string{"mii-monitor-interval: 100000", "up-delay: 2000", "down-delay: 200"}, []string{"b.netdev:7: [Bond] MIIMonitorSec"}, []string{"[Bond] UpDelaySec", "[Bond] DownDelaySec"}},
+	{"Ubuntu's installer: its network, and nothing else of it", render.FormatNetplan, map[string]string{"user-data.yaml": "#cloud-config\nautoinstall:\n  version: 1\n  network:\n    version: 2\n    ethernets: {eth1: {mtu: 99999999, dhcp4: true}}\n    bonds: {bond0: {interfaces: [eth1]}}\n  storage: {layout: {name: lvm}}\n"},
+		[]string{"bond0:", "dhcp4: true"}, []string{"user-data.yaml:6:29: network.ethernets.eth1.mtu"}, []string{"storage", "autoinstall"}},
+	{"Ubuntu's installer: network twice", render.FormatNetplan, map[string]string{"a.yaml": "autoinstall:\n  version: 1\n  network: {network: {version: 2, ethernets: {eth1: {dhcp4: true}}}}\n"}, []string{"eth1: {dhcp4: true}"}, nil, []string{"network.network"}},
+	{"cloud-init's network-config", render.FormatNetplan, map[string]string{"network-config.yaml": "version: 2\nethernets:\n  eth1: {dhcp4: true}\n"}, []string{"eth1:", "dhcp4: true"}, nil, nil},
 	{"interfaces(5): a name server that is none", render.FormatIfupdown, map[string]string{"interfaces": "auto eth0\niface eth0 inet static\n  address 192.0.2.7/24\n  dns-nameservers 192.0.2.53 {{ dns }}\n"},
 		[]string{"192.0.2.53"}, []string{"interfaces:4: dns-nameservers"}, nil},
 }
