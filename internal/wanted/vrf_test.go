@@ -10,7 +10,7 @@ import (
 	"github.com/linerate/linerate/netstate"
 )
 
-// TestVRFNextHops: a VRF's routes reach what its ports' networks hold, and no more.
+// TestVRFNextHops: a VRF's routes reach the networks of its ports, and no more.
 func TestVRFNextHops(t *testing.T) {
 	for via, reached := range map[string]bool{"192.0.2.1": true, "198.51.100.1": false} {
 		f, err := fabric.Parse("f.yaml", []byte("linerate: v1\nhosts: {h: {network: {ethernets: {eth0: {addresses: [192.0.2.2/24]}, eth1: {addresses: [198.51.100.2/24]}}, vrfs: {v: {table: 9, interfaces: [eth0], routes: [{to: default, via: "+via+"}]}}}}}\n"))

@@ -8,7 +8,7 @@ import (
 	"github.com/linerate/linerate/render"
 )
 
-// The cases of the study of real files, by their numbers, and what holds them:
+// The cases of the study of real files, by their numbers, and their tests:
 //
 //	 1 any place                          TestReadAnywhere, TestFieldFiles/netplan-elsewhere
 //	 2, 8, 9 iperf's rows and seconds     internal/evidence/resultfile TestAsFound

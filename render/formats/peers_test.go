@@ -10,7 +10,7 @@ import (
 	"github.com/linerate/linerate/render"
 )
 
-// The findings of peers' own tests, by number, and what holds them:
+// The findings of peers' own tests, by number, and the tests of each:
 //
 //	1 rules without their selectors  internal/wanted TestDiscoveredCases, TestPeersWritten, TestPeersRefused
 //	2, 7 bonds of few ports          internal/wanted TestBondOfFewPorts, TestPortOfTheHostsBond; TestPeersWritten

@@ -25,7 +25,7 @@ func asMultipath(c *rawConn) conn {
 	return m
 }
 
-// eager does nothing: what wakes a reader is the subflows' business.
+// setReceiveLowWater does nothing: what wakes a reader is the subflows' business.
 func (c *multipathConn) setReceiveLowWater(int) {}
 
 func (c *multipathConn) multipath() bool {
