@@ -14,6 +14,9 @@ type Route struct {
 	// Object is the number of the nexthop object (ip-nexthop(8)) that the route
 	// names; zero is none: the route holds its next hops itself.
 	Object int `json:"nexthop_object,omitempty"`
+	// Group is how Object spreads flows over Hops; "" is an object that is no
+	// group, or one that was not read.
+	Group NexthopGroup `json:"nexthop_group,omitempty"`
 	// Type is the kernel's word for a route that delivers nothing
 	// ("blackhole", "unreachable", "prohibit", "throw"); "" is unicast.
 	Type string `json:"type,omitempty"`
@@ -30,6 +33,18 @@ type Route struct {
 	// ("rta-11"); a plan cannot restore a route that has any.
 	Extra map[string]string `json:"extra,omitempty"`
 }
+
+// NexthopGroup is how a group of nexthop objects chooses among them.
+type NexthopGroup string
+
+// The kinds of groups, by ip-nexthop(8)'s words.
+const (
+	// HashThreshold (mpath) gives each next hop its share of the hash's values, as
+	// a route with its own next hops does.
+	HashThreshold NexthopGroup = "hash-threshold"
+	// Resilient keeps a table of buckets, which change with the traffic.
+	Resilient NexthopGroup = "resilient"
+)
 
 // NextHop is one leg of a multipath route.
 type NextHop struct {

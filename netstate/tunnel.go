@@ -1,6 +1,9 @@
 package netstate
 
-import "net/netip"
+import (
+	"encoding/json"
+	"net/netip"
+)
 
 // Tunnel is a device whose packets travel inside other packets: VXLAN (RFC 7348),
 // Geneve (RFC 8926), GRE (RFC 2784, 2890), IP in IP (RFC 2003, 2473, 4213), WireGuard.
@@ -19,6 +22,23 @@ type Tunnel struct {
 	Options int `json:"options_bytes,omitempty"`
 	// OnePort: the range of VXLAN's source ports holds one alone (`srcport`).
 	OnePort bool `json:"one_port,omitempty"`
+}
+
+// UnmarshalJSON reads a link, also one of records that knew VXLAN alone of all tunnels.
+func (l *Link) UnmarshalJSON(text []byte) error {
+	type plain Link
+	read := struct {
+		*plain
+		VXLAN *Tunnel `json:"vxlan"`
+	}{plain: (*plain)(l)}
+	if err := json.Unmarshal(text, &read); err != nil {
+		return err
+	}
+	if read.VXLAN != nil && l.Tunnel == nil {
+		l.Tunnel = read.VXLAN
+		l.Tunnel.Kind = "vxlan"
+	}
+	return nil
 }
 
 // tunnelKind is what the packets of a kind of tunnel look like from outside.

@@ -81,6 +81,8 @@ func TestTrunk(t *testing.T) {
 	}{
 		{"MAC addresses: one link", by("layer2", ""), 8, link, 0, record.SingleLink, "layer2 puts all flows between two hosts on one link"},
 		{"as a maker calls it", by("src-mac", ""), 8, link, 0, record.SingleLink, "src-mac puts all flows between two hosts on one link"},
+		{"guests below Open vSwitch, by MAC", by("balance-slb", ""), 8, link, 0, record.SingleLink, "balance-slb puts all flows between two hosts on one link"},
+		{"guests below Open vSwitch, by flow", by("balance-tcp", "1"), 2, 1.5 * link, link, record.HashImbalance, "by chance"},
 		{"one stream", by("layer3+4", ""), 1, link, 0, record.SingleLink, ""},
 		// Two of two flows meet on one link half of the time: (2 + 1)/2 links.
 		{"ports: two by chance", by("layer3+4", "1"), 2, 1.5 * link, link, record.HashImbalance, "by chance"},

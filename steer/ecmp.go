@@ -16,8 +16,8 @@ import (
 // (bind first: the kernel may hash before it chooses one), unless it is marked
 // Forwarded.
 //
-// Two things are outside it: a next hop whose IPv6 router the kernel believes
-// to be gone is skipped, and an address that moved since the route was made may
+// Two things are outside it: a next hop whose router the kernel believes to be
+// gone is skipped in an IPv6 route and in a group of nexthop objects, and an address that moved since the route was made may
 // still count as that of its old link. The kernel's own answer (RTM_GETROUTE)
 // knows both.
 type Multipath struct {

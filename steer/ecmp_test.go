@@ -310,6 +310,18 @@ func TestMultipathOf(t *testing.T) {
 	if got, _ := MultipathOf(h, route); !strings.Contains(got.Opaque, "object 7") {
 		t.Errorf("with a nexthop object: %+v", got)
 	}
+	route.Group = netstate.Resilient
+	if got, _ := MultipathOf(h, route); !strings.Contains(got.Opaque, "resilient") {
+		t.Errorf("with a resilient group: %+v", got)
+	}
+	route.Group = netstate.HashThreshold
+	if got, _ := MultipathOf(h, route); got.Opaque != "" || got.Era != MultipathHashed || len(got.Doubt) != 0 {
+		t.Errorf("with a group: %+v", got)
+	}
+	h.Kernel.Release = "5.4.0"
+	if got, _ := MultipathOf(h, route); got.Opaque != "" || !slices.Equal(got.eras(), []MultipathEra{MultipathHashed, MultipathJoint}) {
+		t.Errorf("with a group of an old kernel: %+v", got)
+	}
 	if got, _ := MultipathOf(netstate.Host{}, route6); got.Opaque == "" || len(got.Doubt) != 2 {
 		t.Errorf("of an unread host: %+v", got)
 	}

@@ -24,7 +24,7 @@ func MultipathOf(h netstate.Host, r netstate.Route) (Multipath, error) {
 		return Multipath{}, fmt.Errorf("read route %s: %s: %w", r.Dst, r.Type, ErrNotMultipath)
 	}
 	hops := r.Hops
-	if len(hops) == 0 {
+	if len(hops) == 0 && r.Link != "" {
 		hops = []netstate.NextHop{{Gateway: r.Gateway, Link: r.Link, Weight: 1}}
 	}
 	m := Multipath{BigEndian: h.Kernel.BigEndian}
@@ -43,8 +43,17 @@ func MultipathOf(h netstate.Host, r netstate.Route) (Multipath, error) {
 		family = "ipv6"
 	}
 	m.read(h, family)
-	if r.Object != 0 {
-		m.Opaque = fmt.Sprintf("the route names nexthop object %d, and a resilient group keeps flows where they were: ask the kernel (steer show --route)", r.Object)
+	switch {
+	case r.Object == 0:
+	case r.Group == netstate.HashThreshold:
+		m.Era, m.Doubt = MultipathHashed, nil // nexthop_select_path_hthr: no address comes before the hash
+		if major, minor, _, _, ok := splitRelease(h.Kernel.Release); !ok || major*1000+minor < 5014 {
+			m.Doubt = []MultipathEra{MultipathJoint}
+		}
+	case r.Group == netstate.Resilient:
+		m.Opaque = fmt.Sprintf("the route's nexthop object %d is a resilient group, which keeps flows where they were: ask the kernel (steer show --route)", r.Object)
+	case len(r.Hops) > 1:
+		m.Opaque = fmt.Sprintf("the route names nexthop object %d, and how it spreads was not read: ask the kernel (steer show --route)", r.Object)
 	}
 	return m, nil
 }

@@ -195,6 +195,14 @@ func (v *wayView) tooFew(h *hypothesis, d striped, who string, full, side []link
 	if len(d.mend) > 0 && !d.reach.Ports {
 		h.remedy = record.Remedy{d.mend[0].Joined(v.traffic().Spread(len(side)))}
 	}
+	if v.trial.Protocol == "mptcp" && !slices.ContainsFunc(v.lanes, func(l record.Lane) bool { return len(l.Subflows) > 1 }) {
+		opener := v.from // linerate's sender opens, and with an iperf3 server its client
+		if _, seen := v.fabric.Hosts[opener]; !seen {
+			opener = v.to
+		}
+		h.summary = strings.TrimSuffix(h.summary, ".") + ": each connection has one subflow."
+		h.remedy = record.Do(record.Ask("give " + opener + ", which opens the connections, an endpoint with `subflow` for each further address (`linerate steer mptcp` writes the lines of both hosts)")).Or(h.remedy[0]...)
+	}
 }
 
 // placedOn reports that steer places every stream on that side.

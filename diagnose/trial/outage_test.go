@@ -126,6 +126,9 @@ func TestSubnets(t *testing.T) {
 	for i := range both.Links {
 		both.Links[i].TxPayload, both.Links[i].RxPayload = max(both.Links[i].TxPayload, both.Links[i].RxPayload), max(both.Links[i].TxPayload, both.Links[i].RxPayload)
 	}
+	// Peers 12p: subflows are made from the host that opens the connection.
+	multipath := sent(1, rates(one, 0), rates(one, 0))
+	multipath.Ceiling, multipath.Protocol = 2*one, "mptcp"
 	// One of the two links alone was counted: an alias sweep's.
 	part := sent(2, rates(one), rates(one))
 	part.Ceiling = one
@@ -133,6 +136,7 @@ func TestSubnets(t *testing.T) {
 	wide.Ceiling = 2 * one
 	for _, r := range []rule{
 		{name: "one stream", fabric: f, trial: half, cause: record.SingleLink, summary: "a stream has one pair of addresses", remedy: "use 2 streams", not: "hash", expected: 2 * one},
+		{name: "one MPTCP stream of one subflow", fabric: f, trial: multipath, cause: record.SingleLink, summary: "each connection has one subflow", remedy: "give a, which opens the connections, an endpoint with `subflow`", expected: 943 * unit.Mbps},
 		{name: "one stream each way", fabric: f, trial: both, cause: record.SingleLink, remedy: "use 2 streams", expected: 4 * one},
 		{name: "a part of the lanes, against its own ceiling", fabric: f, trial: part, cause: record.LineRate, summary: "The one link in use"},
 		{name: "a part of the lanes, against the pair's", fabric: f, trial: wide, cause: record.SingleLink, summary: "50.0 % of the ceiling", not: "othing is left to gain", expected: 2 * one},

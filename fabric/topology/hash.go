@@ -32,6 +32,9 @@ var words = [...]struct {
 	{"src-mac", ByMAC}, {"dst-mac", ByMAC}, {"src-dst-mac", ByMAC},
 	{"src-ip", ByAddress}, {"dst-ip", ByAddress}, {"src-dst-ip", ByAddress},
 	{"src-dst-ip-port", ByPort},
+	// Open vSwitch's, of a host whose guests stand behind it: each guest's MAC address has
+	// one member (bond_hash_src of ofproto/bond.c), or each flow.
+	{"balance-slb", ByMAC}, {"balance-tcp", ByPort},
 }
 
 // Words are what a file may write for a switch's hash beside the kernel's policies: what

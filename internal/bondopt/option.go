@@ -71,7 +71,7 @@ type Option struct {
 	// Proc is the title of its line in /proc/net/bonding, "" none.
 	Proc string
 	// In is what configuration formats call it. A format that is left out
-	// cannot say it; Iproute2 and Ifcfg say every option of a bond by its Name.
+	// does not have it; Iproute2 and Ifcfg say every option of a bond by its Name.
 	In map[Format]Saying
 
 	// field and port point at its place in the state of a bond and of a port;
@@ -141,6 +141,9 @@ type Saying struct {
 	Modes []netstate.BondMode
 	// ZeroUnsaid: the format takes zero for nothing said.
 	ZeroUnsaid bool
+	// Downs: the format's program takes the bond down to set it, where the kernel
+	// would not ask for that either.
+	Downs bool
 }
 
 // In reports whether the format takes the option in a mode, by its word.

@@ -263,6 +263,9 @@ func (b *builder) toCome(link string, a netip.Addr) bool {
 
 // neighbour reports that an address can be reached on the link directly.
 func (b *builder) neighbour(a netip.Addr, link string) bool {
+	if slices.ContainsFunc(b.behindVRF(link), func(port string) bool { return b.neighbour(a, port) }) {
+		return true
+	}
 	l, _ := b.want.Link(link)
 	if a.IsLinkLocalUnicast() && a.Is6() || slices.ContainsFunc(l.Addresses, func(p netip.Prefix) bool { return p.Contains(a) }) {
 		return true
@@ -270,4 +273,23 @@ func (b *builder) neighbour(a netip.Addr, link string) bool {
 	return slices.ContainsFunc(b.want.Routes, func(r netstate.Route) bool {
 		return r.Link == link && !r.Gateway.IsValid() && r.Type == "" && r.Dst.Bits() > 0 && r.Dst.Contains(a)
 	})
+}
+
+// behindVRF are the ports of a VRF, whose networks are what its table can reach; none of
+// another link.
+func (b *builder) behindVRF(link string) (ports []string) {
+	for _, d := range b.file.Network.Others {
+		if d.Section != "vrfs" || d.ID != link {
+			continue
+		}
+		for _, key := range d.Unread {
+			if key.Key != "interfaces" {
+				continue
+			}
+			for _, item := range key.Value.Items {
+				ports = append(ports, b.devices[item.Text]...)
+			}
+		}
+	}
+	return ports
 }

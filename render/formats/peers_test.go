@@ -10,6 +10,31 @@ import (
 	"github.com/linerate/linerate/render"
 )
 
+// The findings of peers' own tests, by number, and the tests of each:
+//
+//	1 rules without their selectors  internal/wanted TestDiscoveredCases, TestPeersWritten, TestPeersRefused
+//	2, 7 bonds of few ports          internal/wanted TestBondOfFewPorts, TestPortOfTheHostsBond; TestPeersWritten
+//	3 ports that are released        internal/wanted TestReleasedPortsAddresses
+//	4 IPv6 that delivers nothing     internal/wanted TestUndeliveredRoutes; TestPeersWritten
+//	5 files of any place             TestReadAnywhere
+//	6 search domains of IPv4         render/keyfile TestKeyfileSearchWithoutIPv6
+//	8 what discover left out         internal/lab/labtest/discovering, internal/wanted TestDiscoveredCases
+//	9 --pacing                       internal/traffic/iperf3client TestPacingOfSession
+//	10 a VLAN on a new dummy         internal/wanted TestNewOnNew; TestPeersWritten
+//	11 the newest options            TestPeersWritten, TestPeersRefused; internal/wanted TestPortOptions
+//	12a MPTCP of an iperf3 server    internal/traffic/iperf3client TestMultipath
+//	12b bounds too narrow            internal/run/campaign TestBoundsTooNarrow
+//	12c credentials                  internal/traffic/iperf3client TestBadOpening
+//	12d segment sizes                internal/traffic/iperf3 TestParametersCheck
+//	12e bytes and blocks             internal/traffic/iperf3server TestIperf3: what came, over the time in which it came
+//	12f, 12g, 12h, 12i, 12k, 12q     render/keyfile TestKeyfileEndpointsOfAllAddresses, TestAbsentIsWarnedOf, TestPeersRefused, TestPeersWritten
+//	12i min_links, 12j no targets    internal/wanted TestFewerPortsThanNeeded, TestNoARPTargets
+//	12l the schema                   fabric TestSchemaTakesGoodFiles
+//	12m completion                   internal/cmd/root TestCompletion
+//	12n groups of nexthop objects    internal/kernel/rtnl TestKernelNexthopGroups
+//	12o drop-ins                     TestPeersDropInsAreRead
+//	12p subflows of who opens        diagnose/trial TestSubnets
+
 // ofNetwork is a host h with a network section, and what stands beside it.
 func ofNetwork(network, beside string) string {
 	return fmt.Sprintf("linerate: v1\nhosts: {h: {network: {%s}%s}}\n", network, beside)

@@ -121,6 +121,18 @@ interfaces:
 	{"systemd-networkd: a byte order mark, and a rule of which one line is not read", render.FormatNetworkd, map[string]string{
 		"x.network": "\ufeff[Match]\r\nName=eth7\r\n\r\n[Network]\r\nAddress=192.0.2.7/24\r\n\r\n[RoutingPolicyRule]\r\nFirewallMark=9\r\nInvertRule=true\r\nTable=7\r\n",
 	}, []string{"eth7:", "192.0.2.7/24"}, []string{"x.network:9: [RoutingPolicyRule] InvertRule: a fabric cannot represent it: the whole section is left out"}, []string{"table: 7"}},
+	{"interfaces(5): a bridge's ports that are named as VLANs, of a bond and of a card", render.FormatIfupdown, map[string]string{"interfaces": "auto bond1\niface bond1\n  bond-slaves swp19 swp20\n  bond-mode 802.3ad\n\nauto vlan10\niface vlan10\n  bridge-ports bond1.10 swp1.10\n  address 10.10.10.11/24\n"},
+		[]string{"bond1.10:\n          id: 10\n          link: bond1\n", "swp1.10:\n          id: 10\n          link: swp1\n", "swp1: {}"}, nil, []string{"bond1.10: {}"}},
+	{"interfaces(5): options of Open vSwitch that a fabric has no word for are named", render.FormatIfupdown, map[string]string{"interfaces": "auto br0\niface br0 inet manual\n ovs_type OVSBridge\n ovs_ports bond1\n\niface bond1 inet manual\n ovs_bridge br0\n ovs_type OVSBond\n ovs_bonds eth0 eth1\n ovs_options bond_mode=balance-tcp lacp=active bond_updelay=2000\n"},
+		[]string{"mode: balance-tcp", "lacp: active"}, []string{"interfaces:10: ovs-options bond_updelay"}, nil},
+	{"Talos: a link that only its driver tells is no device of its alias' name", render.FormatTalos, map[string]string{"m.yaml": "apiVersion: v1alpha1\nkind: LinkAliasConfig\nname: net0\nselector:\n  match: link.driver == \"atlantic\"\n---\napiVersion: v1alpha1\nkind: BondConfig\nname: bond0\nlinks:\n  - net0\n  - enp9s0\nbondMode: active-backup\nmtu: 9000\n"},
+		[]string{"bond0:", "- enp9s0", "mtu: 9000"}, []string{"m.yaml:1:1: LinkAliasConfig net0"}, []string{"net0: {}\n", "- net0"}},
+	{"systemd-networkd: seconds that were meant as milliseconds, and those that were not", render.FormatNetworkd, map[string]string{"b.netdev": "[NetDev]\nName=bond0\nKind=bond\n\n[Bond]\nMode=active-backup\nMIIMonitorSec=100\nUpDelaySec=2\nDownDelaySec=200ms\n"},
+		[]string{"mii-monitor-interval: 100000", "up-delay: 2000", "down-delay: 200"}, []string{"b.netdev:7: [Bond] MIIMonitorSec"}, []string{"[Bond] UpDelaySec", "[Bond] DownDelaySec"}},
+	{"Ubuntu's installer: its network, and nothing else of it", render.FormatNetplan, map[string]string{"user-data.yaml": "#cloud-config\nautoinstall:\n  version: 1\n  network:\n    version: 2\n    ethernets: {eth1: {mtu: 99999999, dhcp4: true}}\n    bonds: {bond0: {interfaces: [eth1]}}\n  storage: {layout: {name: lvm}}\n"},
+		[]string{"bond0:", "dhcp4: true"}, []string{"user-data.yaml:6:29: network.ethernets.eth1.mtu"}, []string{"storage", "autoinstall"}},
+	{"Ubuntu's installer: network twice", render.FormatNetplan, map[string]string{"a.yaml": "autoinstall:\n  version: 1\n  network: {network: {version: 2, ethernets: {eth1: {dhcp4: true}}}}\n"}, []string{"eth1: {dhcp4: true}"}, nil, []string{"network.network"}},
+	{"cloud-init's network-config", render.FormatNetplan, map[string]string{"network-config.yaml": "version: 2\nethernets:\n  eth1: {dhcp4: true}\n"}, []string{"eth1:", "dhcp4: true"}, nil, nil},
 	{"interfaces(5): a name server that is none", render.FormatIfupdown, map[string]string{"interfaces": "auto eth0\niface eth0 inet static\n  address 192.0.2.7/24\n  dns-nameservers 192.0.2.53 {{ dns }}\n"},
 		[]string{"192.0.2.53"}, []string{"interfaces:4: dns-nameservers"}, nil},
 }

@@ -103,7 +103,7 @@ func (r *reader) ovs(s *stanza, name string) {
 		case "ovs-options":
 			for _, w := range ovsWords(o) {
 				if !r.ovsOption(kind, d, w[0], w[1]) {
-					r.Miss(s.file, o.number, o.key, w[0]+"="+w[1], "a fabric cannot represent it")
+					r.Miss(s.file, o.number, o.key+" "+w[0], w[1], "a fabric cannot represent it")
 				}
 			}
 		}

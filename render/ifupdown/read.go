@@ -377,7 +377,15 @@ func (r *reader) portsOf(s *stanza, o option, name string) {
 	}
 }
 
+// addPort adds a port to a bond or bridge. One without a stanza that is named as a VLAN
+// is one, which both programs make (ifupdown.sh of bridge-utils, addons/vlan.py).
 func (r *reader) addPort(master, port string) {
+	if parent, tag, ok := vlanOfName(port); ok && parent != "" && r.Kinds[port] == "" {
+		r.Kinds[port] = "vlans"
+		d := r.Device(port)
+		node.Put(d, "id", node.Plain(tag))
+		node.Put(d, "link", node.Plain(parent))
+	}
 	r.Device(port)
 	if list := r.Device(master).Get("interfaces"); list == nil || !node.Contains(list.Items, node.Plain(port)) {
 		node.Push(r.Device(master), "interfaces", node.Plain(port))

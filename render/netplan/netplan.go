@@ -225,10 +225,10 @@ func merge(f *readback.Host, files map[string]string) (*yamldoc.Node, error) {
 		}
 		f.MarkRead(file, tree)
 		f.Twice(file, files[file])
-		switch n := tree.Get("network"); {
+		switch n := networkOf(tree); {
 		case tree.Kind == yamldoc.NullNode:
 		case tree.Kind != yamldoc.MappingNode || n == nil:
-			return nil, yamldoc.Problems{{File: file, Line: 1, Column: 1, What: "this is no netplan file: it has no key network"}}
+			return nil, yamldoc.Problems{{File: file, Line: 1, Column: 1, What: "this is no netplan file: it has no key network, and neither has its autoinstall"}}
 		case n.Kind == yamldoc.MappingNode:
 			mergeNodes(merged, n)
 		}
@@ -243,6 +243,23 @@ func merge(f *readback.Host, files map[string]string) (*yamldoc.Node, error) {
 		f.Unread = append(f.Unread, render.Unread{Path: p.File, Line: p.Line, Column: p.Column, Key: "file", Why: p.What + "; the file is left out, and `netplan generate` refuses all of them"})
 	}
 	return merged, nil
+}
+
+// networkOf is netplan's mapping in a file of its own, in the configuration of Ubuntu's
+// installer (autoinstall, where it may stand below network once more) and in cloud-init's
+// network-config, which has it without a key; nil for none.
+func networkOf(tree *yamldoc.Node) *yamldoc.Node {
+	if v := tree.Get("version"); v != nil && v.Text == "2" && tree.Get("network") == nil {
+		return tree
+	}
+	if a := tree.Get("autoinstall"); a.Get("network") != nil {
+		tree = a
+	}
+	n := tree.Get("network")
+	if inner := n.Get("network"); inner != nil {
+		return inner
+	}
+	return n
 }
 
 func mergeNodes(into, from *yamldoc.Node) {

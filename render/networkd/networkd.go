@@ -48,9 +48,9 @@ func Write(in render.Input) (render.Output, error) {
 		if units := netdevUnit(d, l); units != nil {
 			w.put(d, ".netdev", units, func(s []unitfile.Section) bool { return sectionOf(s, "NetDev").Get("Name") == d.Name })
 		}
-		w.put(d, ".network", networkUnit(in, d, l), func(s []unitfile.Section) bool { return matches(sectionOf(s, "Match"), d) })
+		w.put(d, ".network", networkUnit(in, d, l), func(s []unitfile.Section) bool { return conditionsOf(s).selects(d) })
 		if units := linkUnit(d, l); units != nil {
-			w.put(d, ".link", units, func(s []unitfile.Section) bool { return matches(sectionOf(s, "Match"), d) })
+			w.put(d, ".link", units, func(s []unitfile.Section) bool { return conditionsOf(s).selects(d) })
 		}
 		if slices.ContainsFunc(d.Rules, func(r fabric.Rule) bool { return r.From.IsValid() }) {
 			l.Say(d.ID, "source_rules")
@@ -87,7 +87,7 @@ func (w files) put(d device.Device, suffix string, units []unitfile.Section, is 
 		if !is(have) {
 			continue
 		}
-		shared := suffix != ".netdev" && !alone(sectionOf(have, "Match"))
+		shared := suffix != ".netdev" && !conditionsOf(have).alone()
 		if shared || !strings.HasPrefix(file, Dir) {
 			if suffix != ".netdev" && path.Base(file) < path.Base(own) {
 				own = Dir + "00-linerate-" + strings.ReplaceAll(d.Name, "*", "_") + suffix
@@ -95,7 +95,9 @@ func (w files) put(d device.Device, suffix string, units []unitfile.Section, is 
 			if w.in.Old[own] == "" && shared {
 				w.out.Warn(d.ID, "match", own+" is read before "+file+", which selects other devices too and counts for this one no more")
 				// What the shared file says beyond the match holds on.
-				w.out.Add(own, fileMode, unitfile.Update(w.in.Old[file], plainUnits(d, units), mergingOf(units)))
+				merging := mergingOf(units)
+				merging.Whole["Match"] = true
+				w.out.Add(own, fileMode, unitfile.Update(w.in.Old[file], plainUnits(d, units), merging))
 				return
 			}
 			break
@@ -153,8 +155,8 @@ func (w files) absent(l *ledger.Ledger) {
 		for _, suffix := range []string{".netdev", ".network", ".link"} {
 			for _, file := range inOrder(w.in.Old, suffix) {
 				have := unitfile.Read(w.in.Old[file], nil)
-				match := sectionOf(have, "Match")
-				if sectionOf(have, "NetDev").Get("Name") == name || match.Get("Name") == name && len(match.Keys) == 1 {
+				match := conditionsOf(have)
+				if sectionOf(have, "NetDev").Get("Name") == name || len(match) == 1 && slices.Equal(match["Name"], []string{name}) {
 					w.out.Warn(name, "absent", "delete "+file)
 					known = true
 				}
@@ -183,16 +185,37 @@ func sectionOf(sections []unitfile.Section, name string) unitfile.Section {
 	return unitfile.Section{}
 }
 
-// matches reports that a [Match] selects the device, as far as its own words
-// tell; conditions on the machine never do.
-func matches(m unitfile.Section, d device.Device) bool {
-	if len(m.Keys) == 0 {
-		return false
+// conditions are what the [Match] sections of a file ask for together, the words of each
+// key: lines of one key are one list, which an empty one begins anew (systemd.network(5)).
+type conditions map[string][]string
+
+func conditionsOf(sections []unitfile.Section) conditions {
+	c := conditions{}
+	for _, s := range sections {
+		if s.Name != "Match" {
+			continue
+		}
+		for _, a := range s.Keys {
+			if a.Value == "" {
+				delete(c, a.Key)
+				continue
+			}
+			c[a.Key] = append(c[a.Key], strings.Fields(a.Value)...)
+		}
 	}
-	for _, a := range m.Keys {
-		words := strings.Fields(a.Value)
+	return c
+}
+
+// selects reports that the device is selected, as far as its own words tell; conditions on
+// the machine never do.
+func (c conditions) selects(d device.Device) bool {
+	for key, words := range c {
+		words, inverse := words, false
+		if rest, not := strings.CutPrefix(words[0], "!"); not {
+			words, inverse = append([]string{rest}, words[1:]...), true
+		}
 		ok := false
-		switch a.Key {
+		switch key {
 		case "Name", "OriginalName":
 			ok = slices.ContainsFunc(words, func(g string) bool { return globMatches(g, d.Name) })
 		case "PermanentMACAddress", "MACAddress":
@@ -200,19 +223,24 @@ func matches(m unitfile.Section, d device.Device) bool {
 			ok = slices.ContainsFunc(words, func(s string) bool { return !mac.IsZero() && strings.EqualFold(s, mac.String()) })
 		case "Driver":
 			ok = d.Match != nil && slices.Equal(words, d.Match.Drivers)
+		case "Type":
+			ok = slices.Contains(words, "ether")
+		case "Kind":
+			ok = d.Kind != device.Ethernet && slices.Contains(words, "*")
+		default:
+			return false
 		}
-		if !ok {
+		if ok == inverse {
 			return false
 		}
 	}
-	return true
+	return len(c) > 0
 }
 
-// alone reports that a [Match] selects one device and no more.
-func alone(m unitfile.Section) bool {
-	for _, a := range m.Keys {
-		words := strings.Fields(a.Value)
-		if a.Key != "Driver" && len(words) == 1 && !strings.ContainsAny(words[0], "*?[!") {
+// alone reports that one device is selected and no more.
+func (c conditions) alone() bool {
+	for key, words := range c {
+		if key != "Driver" && key != "Type" && key != "Kind" && len(words) == 1 && !strings.ContainsAny(words[0], "*?[!") {
 			return true
 		}
 	}

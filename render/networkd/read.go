@@ -176,6 +176,17 @@ func (r reader) matched(file string, m unitfile.Section) []string {
 	var names, macs, drivers []string
 	ethernet := false
 	for _, a := range m.Keys {
+		if a.Value == "" { // empties the list (systemd.network(5))
+			switch a.Key {
+			case "Name", "OriginalName":
+				names = nil
+			case "PermanentMACAddress", "MACAddress":
+				macs = nil
+			case "Driver":
+				drivers = nil
+			}
+			continue
+		}
 		switch a.Key {
 		case "Name", "OriginalName":
 			names = append(names, strings.Fields(a.Value)...)

@@ -51,11 +51,18 @@ func (r reader) mtu(s placedSection, a unitfile.Assignment, id string) {
 	r.left(s, a)
 }
 
+// likelyMilliseconds is a number without a unit, and so of seconds, that the kernel's own
+// milliseconds were mistaken for: no link is watched that seldom.
+const likelyMilliseconds = 20
+
 func readBondSection(r reader, s placedSection, id string) {
 	for _, a := range s.Keys {
 		o, known := bondopt.Named(bondopt.Networkd, a.Key)
 		if value, ok := valueOf(o, a.Value); known && ok && value != "" {
 			r.Option(id, o.Name, value)
+			if n, err := strconv.Atoi(a.Value); err == nil && n >= likelyMilliseconds && o.Unit == bondopt.Milliseconds {
+				r.Miss(s.file, a.Line, "["+s.Name+"] "+a.Key, a.Value, "is read as systemd reads it, in seconds: milliseconds would be "+a.Value+"ms")
+			}
 			continue
 		}
 		r.left(s, a)

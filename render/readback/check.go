@@ -168,7 +168,7 @@ func whole(chain []step) int {
 	case chain[section].key == "vlans" && (chain[key].key == "id" || chain[key].key == "link"):
 		return device + 1
 	case chain[key].key == "match":
-		return key + 1
+		return device + 1 // without its match it would be the device of its name
 	}
 	for i := below; i < len(chain); i++ {
 		if chain[i].key == "" {

@@ -399,6 +399,11 @@ func (r *reader) alias(n *yamldoc.Node) {
 	}
 	if found == nil {
 		r.miss(n, "LinkAliasConfig "+name, "only a link that is found by its address is read: mac(link.permanent_addr) == \"...\"")
+		r.late = append(r.late, func() { // or it would be the device of the alias' name
+			if all := r.Network.Get("ethernets"); all.Get(name) != nil {
+				node.SetKey(all, name, nil)
+			}
+		})
 		return
 	}
 	m, err := flow.ParseMAC(strings.ToLower(found[1]))

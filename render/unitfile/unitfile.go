@@ -106,7 +106,8 @@ type Merging struct {
 	Added func(section, key string) bool
 	// Sole reports that the wanted sections are all that the file is to hold.
 	Sole bool
-	// Whole names the repeated sections of which those that are not wanted go.
+	// Whole names the repeated sections of which those that are not wanted go, and
+	// others of which the first alone stays.
 	Whole map[string]bool
 }
 
@@ -131,7 +132,8 @@ func Update(text string, wanted []Section, m Merging) string {
 	for i := u.sections() - 1; i >= 0; i-- {
 		s := u.section(i)
 		id, repeated := Identity(s)
-		if repeated && (m.Sole || m.Whole[s.Name]) && !kept[s.Name+"\x00"+id] || !repeated && m.Sole && !names[s.Name] {
+		again := !repeated && m.Whole[s.Name] && i != u.find(s.Name, nil)
+		if again || repeated && (m.Sole || m.Whole[s.Name]) && !kept[s.Name+"\x00"+id] || !repeated && m.Sole && !names[s.Name] {
 			u.drop(i)
 		}
 	}

@@ -22,6 +22,7 @@ type IPerf3OpenRequest struct {
 	// or a zero, is the kernel's choice.
 	Sports []uint16      `json:"sports,omitempty"`
 	UDP    bool          `json:"udp,omitempty"`
+	MPTCP  bool          `json:"mptcp,omitempty"`
 	Socket record.Socket `json:"socket,omitzero"`
 	// Block is what one call moves, or a datagram's payload; zero is a default.
 	Block int          `json:"block_bytes,omitempty"`

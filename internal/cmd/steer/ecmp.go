@@ -106,7 +106,7 @@ func (e *ecmpFlags) resolve(ctx context.Context, con *console.Console, bundle *b
 	own = e.hops == "auto"
 	switch {
 	case own:
-		m, err = e.hostRoute(ctx, con, bundle.host, frames)
+		m, err = e.hostRoute(ctx, con, bundle, frames)
 	default:
 		m.BigEndian = nativeBigEndian()
 		if m.Hops, err = parseWeights(e.hops); err == nil && eras == nil {
@@ -127,7 +127,7 @@ func (e *ecmpFlags) resolve(ctx context.Context, con *console.Console, bundle *b
 	if bigEndian != nil {
 		m.BigEndian = *bigEndian
 	}
-	if eras != nil {
+	if eras != nil && !own {
 		m.Era, m.Doubt = eras[0], eras[1:]
 	}
 	return m, own, nil
@@ -153,10 +153,13 @@ func parseWeights(s string) ([]steer.Hop, error) {
 const mainTable = 254
 
 // hostRoute is the host's route to the frames' destination.
-func (e *ecmpFlags) hostRoute(ctx context.Context, con *console.Console, reach string, frames []flow.Frame) (steer.Multipath, error) {
-	host, err := discover.Observe(ctx, con, reach)
+func (e *ecmpFlags) hostRoute(ctx context.Context, con *console.Console, bundle *bundleFlags, frames []flow.Frame) (steer.Multipath, error) {
+	host, err := discover.Observe(ctx, con, bundle.host)
 	if err != nil {
 		return steer.Multipath{}, err
+	}
+	if bundle.kernel != "" {
+		host.Kernel.Release = bundle.kernel
 	}
 	var route *netstate.Route
 	for _, f := range frames {

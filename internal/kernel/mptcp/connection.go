@@ -28,6 +28,8 @@ type Info struct {
 	// RcvNxt is the next byte wanted in the connection's own numbering; a
 	// difference of two is the bytes that arrived in order meanwhile.
 	RcvNxt uint64
+	// SndUna is likewise the first byte that the peer has not acknowledged.
+	SndUna uint64
 }
 
 // ErrShort is a structure that ends before the fields every kernel has.
@@ -36,6 +38,7 @@ var ErrShort = errors.New("MPTCP information too short")
 // Offsets in struct mptcp_info (Linux 5.16 on; it only grows at its end).
 const (
 	infoFlags  = 8
+	infoSndUna = 24
 	infoRcvNxt = 32
 	infoLeast  = 40
 
@@ -51,6 +54,7 @@ func ParseInfo(b []byte) (Info, error) {
 	return Info{
 		Extra:    int(b[0]),
 		Fallback: binary.NativeEndian.Uint32(b[infoFlags:])&flagFallback != 0,
+		SndUna:   binary.NativeEndian.Uint64(b[infoSndUna:]),
 		RcvNxt:   binary.NativeEndian.Uint64(b[infoRcvNxt:]),
 	}, nil
 }

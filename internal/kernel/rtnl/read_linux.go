@@ -271,6 +271,11 @@ func (h *Handle) Routes() ([]netstate.Route, error) {
 			routes = append(routes, r)
 		}
 	})
+	if slices.ContainsFunc(routes, func(r netstate.Route) bool { return r.Object != 0 }) {
+		all, unread := h.objects()
+		addGroups(routes, all, name)
+		err = errors.Join(err, unread)
+	}
 	if err != nil {
 		err = fmt.Errorf("list routes: %w", err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/linerate/linerate/internal/agent/agentapi"
@@ -12,6 +13,7 @@ import (
 	"github.com/linerate/linerate/plan"
 	"github.com/linerate/linerate/render"
 	"github.com/linerate/linerate/render/formats"
+	"github.com/linerate/linerate/render/ifupdown"
 )
 
 // ErrNoFiles is a namespace that is to keep a change in files.
@@ -95,6 +97,14 @@ func (c *Change) files(ctx context.Context, part *Host, want wanted.State, forma
 			file.Old = &was
 		}
 		part.Plan.Files = append(part.Plan.Files, file)
+	}
+	if format == render.FormatIfupdown {
+		after := map[string]string{}
+		maps.Copy(after, old.Files)
+		for _, f := range out.Files {
+			after[f.Path] = f.Text
+		}
+		part.Warnings = append(part.Warnings, ifupdown.Reloads(after, want.Host)...)
 	}
 	return nil
 }

@@ -34,9 +34,6 @@ func (t *trial) openListener(ctx context.Context, l Listener) error {
 	if near == nil {
 		return fmt.Errorf("measure %s to %s: the sending host cannot be a client: %w", t.spec.From, t.spec.To, errors.ErrUnsupported)
 	}
-	if t.spec.protocol() == protocolMPTCP {
-		return fmt.Errorf("measure %s to %s: an iperf3 server has no MPTCP: %w", t.spec.From, t.spec.To, errors.ErrUnsupported)
-	}
 	t.spec.Lanes = []flow.Lane{l.lane()}
 	all, err := ways(t.cfg.Network, t.spec)
 	if err != nil {
@@ -92,7 +89,7 @@ func (t *trial) listenerRequest(l Listener, all []way, id string) (agentapi.IPer
 	lane := l.lane()
 	req := agentapi.IPerf3OpenRequest{
 		Session: id, Server: l.At, Src: lane.Src, Direction: t.spec.Direction, Streams: t.spec.Streams,
-		UDP: t.spec.protocol() == protocolUDP, Socket: t.spec.Socket, Longest: longest, Lifetime: longest + slack,
+		UDP: t.spec.protocol() == protocolUDP, MPTCP: t.spec.protocol() == protocolMPTCP, Socket: t.spec.Socket, Longest: longest, Lifetime: longest + slack,
 		Token: l.Token, BusyFor: l.BusyFor, Links: physical(t.cfg.Network.Host(t.spec.From), []flow.Lane{lane}, true),
 	}
 	if _, own := t.cfg.Network.Host(t.spec.From).LinkWith(l.At.Addr()); own || l.At.Addr().IsLoopback() {

@@ -41,7 +41,7 @@ type rawConn struct {
 func newSocket(a netip.Addr, opts socketOptions) (int, error) {
 	open := func(a netip.Addr) (int, error) { return socket.Open(a, syscall.SOCK_STREAM) }
 	if opts.MPTCP {
-		open = mptcpSocket
+		open = socket.OpenMultipath
 	}
 	fd, err := open(a)
 	if err != nil {

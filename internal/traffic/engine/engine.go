@@ -43,7 +43,7 @@ type Config struct {
 var (
 	ErrTooMany = errors.New("too many streams")
 	// ErrFellBack: the peer, or something on the way, does not speak MPTCP.
-	ErrFellBack = errors.New("asked for MPTCP, and the connection fell back to TCP")
+	ErrFellBack = socket.ErrFellBack
 )
 
 // Engine is the traffic ends of one host. It is safe for use by many

@@ -47,6 +47,9 @@ type Parameters struct {
 	GRO     Whole `json:"gro,omitempty"`
 	GROBuf  Whole `json:"gro_bf_size,omitempty"`
 
+	// MPTCP of every stream, since 3.19.
+	MPTCP Flag `json:"mptcp,omitempty"`
+
 	GetServerOutput Mark   `json:"get_server_output,omitempty"`
 	Counters64      Mark   `json:"udp_counters_64bit,omitempty"`
 	Repeating       Mark   `json:"repeating_payload,omitempty"`
@@ -102,7 +105,7 @@ func parseObject(text []byte, into any) error {
 var parameterKeys = [...]string{
 	"tcp", "udp", "sctp", "omit", "server_affinity", "time", "num", "blockcount", "MSS", "nodelay", "parallel", "reverse",
 	"bidirectional", "window", "len", "bandwidth", "fqrate", "pacing_timer", "burst", "TOS", "flowlabel", "title", "extra_data",
-	"congestion", "gso", "gso_dg_size", "gso_bf_size", "gro", "gro_bf_size", "get_server_output", "udp_counters_64bit",
+	"congestion", "gso", "gso_dg_size", "gso_bf_size", "gro", "gro_bf_size", "mptcp", "get_server_output", "udp_counters_64bit",
 	"repeating_payload", "zerocopy", "dont_fragment", "authtoken", "client_version", "linerate_proof",
 }
 

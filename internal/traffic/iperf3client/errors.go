@@ -6,6 +6,7 @@ import (
 	"io/fs"
 
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/traffic/socket"
 )
 
 // Errors of a client. Each is wrapped with what was tried.
@@ -29,6 +30,9 @@ var (
 	ErrRequest = errors.New("bad test request")
 	// ErrStalled is a server that stopped answering in the middle of a test.
 	ErrStalled = errors.New("the server stopped answering")
+	// ErrFellBack is a server that speaks TCP where MPTCP was asked for, or a
+	// middlebox in between: iperf3 has it since 3.19.
+	ErrFellBack = fmt.Errorf("%w (iperf3 has MPTCP since 3.19, linerate listen always)", socket.ErrFellBack)
 	// ErrEnded is a server that ended the test before the client did.
 	ErrEnded = errors.New("the server ended the test")
 )

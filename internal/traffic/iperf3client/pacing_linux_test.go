@@ -6,6 +6,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/kernel/netns"
 	"github.com/linerate/linerate/internal/kernel/sys"
 	"github.com/linerate/linerate/record"
@@ -22,7 +23,7 @@ func TestPacingOfOwnSockets(t *testing.T) {
 	defer l.Close()
 	at := l.Addr().(*net.TCPAddr).AddrPort()
 	for _, udp := range []bool{false, true} {
-		s, err := openSocket(netns.Namespace{}, netip.AddrPortFrom(loopback, 0), at, udp, record.Socket{Pacing: 40 * unit.Mbps})
+		s, err := openSocket(netns.Namespace{}, netip.AddrPortFrom(loopback, 0), at, kindOf(agentapi.IPerf3OpenRequest{UDP: udp}), record.Socket{Pacing: 40 * unit.Mbps})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -39,6 +39,8 @@ func check(r *agentapi.IPerf3OpenRequest) error {
 		return refuse("a test of %v, want at most a day", r.Longest)
 	case r.Omit < 0 || r.Omit%time.Second != 0:
 		return refuse("omit %v: want whole seconds", r.Omit)
+	case r.UDP && r.MPTCP:
+		return refuse("UDP by MPTCP")
 	case r.Rate < 0 || float64(r.Rate) > math.MaxInt64/2:
 		return refuse("rate %v", r.Rate)
 	}
@@ -65,7 +67,7 @@ const tcpBlock = 128 << 10
 // parameters is the request in iperf3's words.
 func parameters(r agentapi.IPerf3OpenRequest, cookie iperf3.Cookie) iperf3.Parameters {
 	p := iperf3.Parameters{
-		TCP: iperf3.Flag(!r.UDP), UDP: iperf3.Flag(r.UDP),
+		TCP: iperf3.Flag(!r.UDP), UDP: iperf3.Flag(r.UDP), MPTCP: iperf3.Flag(r.MPTCP),
 		Time: iperf3.Whole(math.Ceil(r.Longest.Seconds())), Omit: iperf3.Whole(r.Omit / time.Second),
 		Parallel: iperf3.Whole(r.Streams), Reverse: r.Direction == flow.Reverse, Both: r.Direction == flow.Both,
 		Block: iperf3.Whole(r.Block), Rate: iperf3.Whole(r.Rate), Pacing: 1000,

@@ -105,7 +105,7 @@ func (s *session) openStreams(ns netns.Namespace) error {
 		if i < len(s.req.Sports) {
 			port = s.req.Sports[i]
 		}
-		sock, err := openSocket(ns, netip.AddrPortFrom(near, port), s.req.Server, s.req.UDP, s.req.Socket)
+		sock, err := openSocket(ns, netip.AddrPortFrom(near, port), s.req.Server, kindOf(s.req), s.req.Socket)
 		if err != nil {
 			return err
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/kernel/mptcp"
 	"github.com/linerate/linerate/internal/kernel/netns"
 	"github.com/linerate/linerate/internal/kernel/sys"
 	"github.com/linerate/linerate/internal/traffic/socket"
@@ -26,28 +27,32 @@ type dataSocket struct {
 	near, far netip.AddrPort
 	to        syscall.Sockaddr                         // far, its zone being one of the namespace's links
 	hello     func(context.Context, *dataSocket) error // said once connected
-	udp       bool
+	kind      transport
+	base      mptcp.Info // of MPTCP: its numbers before the first byte
 	out       *sys.DatagramSender
 	in        *sys.DatagramReceiver
 }
 
 // openSocket makes a socket in the namespace and binds it, so that its port is
 // known before it connects.
-func openSocket(ns netns.Namespace, near, far netip.AddrPort, udp bool, want record.Socket) (*dataSocket, error) {
-	s := &dataSocket{far: far, udp: udp}
-	kind := syscall.SOCK_STREAM
-	if udp {
-		kind = syscall.SOCK_DGRAM
+func openSocket(ns netns.Namespace, near, far netip.AddrPort, kind transport, want record.Socket) (*dataSocket, error) {
+	s := &dataSocket{far: far, kind: kind}
+	open := func(a netip.Addr) (int, error) { return socket.Open(a, syscall.SOCK_STREAM) }
+	switch kind {
+	case overUDP:
+		open = func(a netip.Addr) (int, error) { return socket.Open(a, syscall.SOCK_DGRAM) }
+	case overMPTCP:
+		open = socket.OpenMultipath
 	}
 	err := ns.Do(func() (err error) {
 		if s.to, err = sys.Sockaddr(far); err != nil {
 			return err
 		}
-		if s.FD, err = socket.Open(far.Addr(), kind); err != nil {
+		if s.FD, err = open(far.Addr()); err != nil {
 			return err
 		}
 		// What the server sends, it paces itself.
-		if err = socket.Configure(s.FD, far.Addr(), !udp, want); err == nil {
+		if err = socket.Configure(s.FD, far.Addr(), kind != overUDP, want); err == nil {
 			err = socket.Bind(s.FD, near)
 		}
 		if err == nil {
@@ -82,6 +87,12 @@ func (s *dataSocket) connect(ctx context.Context, timeout time.Duration) error {
 	}
 	if s.near, err = socket.Near(s.FD); err != nil {
 		return err
+	}
+	if s.kind == overMPTCP {
+		multipath := false
+		if s.base, multipath = socket.Multipath(s.FD); !multipath {
+			return fmt.Errorf("open stream to %s: %w", s.far, ErrFellBack)
+		}
 	}
 	if err := s.hello(ctx, s); err != nil {
 		return fmt.Errorf("open stream to %s: %w", s.far, err)
@@ -125,8 +136,20 @@ func (s *dataSocket) close() { socket.Reset(s.FD) }
 // count reads TCP_INFO, and what the receiver's kernel has; zero where nobody says. What a sender's receiver has is what it acknowledged;
 // a receiver has what came in order less what still waits to be read.
 func (s *dataSocket) count() (agentapi.TCPCount, uint64) {
-	if s.udp {
+	switch s.kind {
+	case overUDP:
 		return agentapi.TCPCount{}, 0
+	case overMPTCP:
+		i, ok := socket.Multipath(s.FD)
+		if !ok {
+			return agentapi.TCPCount{}, 0
+		}
+		count := socket.CountMultipath(s.FD)
+		count.Received = i.RcvNxt - s.base.RcvNxt
+		if sent := i.SndUna - s.base.SndUna; sent > count.Received {
+			return count, sent
+		}
+		return count, count.Received - min(uint64(count.Unread), count.Received)
 	}
 	count, i := socket.Count(s.FD)
 	if i.BytesAcked > i.BytesReceived { // it sends

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/kernel/netns"
 	"github.com/linerate/linerate/record"
 )
@@ -65,7 +66,7 @@ func TestConnectEnds(t *testing.T) {
 		if tt.cancelled {
 			time.AfterFunc(100*time.Millisecond, cancel)
 		}
-		s, err := openSocket(netns.Namespace{}, netip.AddrPortFrom(loopback, 0), tt.at, tt.udp, record.Socket{})
+		s, err := openSocket(netns.Namespace{}, netip.AddrPortFrom(loopback, 0), tt.at, kindOf(agentapi.IPerf3OpenRequest{UDP: tt.udp}), record.Socket{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -30,22 +30,25 @@ type dataSocket struct {
 	conn      net.Conn
 	near, far netip.AddrPort
 	hello     func(context.Context, *dataSocket) error
-	udp       bool
+	kind      transport
 	asked     record.Socket
 	room      []byte // for a datagram
 }
 
-func openSocket(ns netns.Namespace, near, far netip.AddrPort, udp bool, want record.Socket) (*dataSocket, error) {
+func openSocket(ns netns.Namespace, near, far netip.AddrPort, kind transport, want record.Socket) (*dataSocket, error) {
+	if kind == overMPTCP {
+		return nil, fmt.Errorf("make MPTCP connection: only on Linux: %w", errors.ErrUnsupported)
+	}
 	want.Pacing = 0 // the stream's own pace holds
 	if err := socket.Refuse(ns, want); err != nil {
 		return nil, err
 	}
-	return &dataSocket{near: near, far: far, udp: udp, asked: want}, nil
+	return &dataSocket{near: near, far: far, kind: kind, asked: want}, nil
 }
 
 func (s *dataSocket) connect(ctx context.Context, timeout time.Duration) error {
 	network := "tcp"
-	if s.udp {
+	if s.kind == overUDP {
 		network = "udp"
 	}
 	c, err := socket.Dial(ctx, network, s.near, s.far, timeout, s.asked)

@@ -11,6 +11,25 @@ import (
 	"github.com/linerate/linerate/unit"
 )
 
+// transport is what a data socket speaks.
+type transport int
+
+const (
+	overTCP transport = iota
+	overUDP
+	overMPTCP
+)
+
+func kindOf(r agentapi.IPerf3OpenRequest) transport {
+	switch {
+	case r.UDP:
+		return overUDP
+	case r.MPTCP:
+		return overMPTCP
+	}
+	return overTCP
+}
+
 // stream is a data socket with its thread. The counters are written by that
 // thread alone; the padding keeps the next stream's off their cache line.
 type stream struct {

@@ -8,6 +8,9 @@ import (
 	"github.com/linerate/linerate/internal/agent/agentapi"
 )
 
+// ErrFellBack is a peer, or something on the way, that does not speak MPTCP.
+var ErrFellBack = errors.New("asked for MPTCP, and the connection fell back to TCP")
+
 // barred are the errors of connect(2) that say how a connection was kept from
 // being made: local routes and ICMP answers both arrive as one of them
 // (icmp_err_convert, net/ipv4/icmp.c; icmpv6_err_convert, net/ipv6/icmp.c;
