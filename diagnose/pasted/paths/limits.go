@@ -7,6 +7,7 @@ import (
 
 	"github.com/linerate/linerate/diagnose/pasted/scene"
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
+	"github.com/linerate/linerate/internal/evidence/paste/saidtext"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -25,7 +26,8 @@ func flowRates(v *scene.View) (one, many unit.BitRate, ok bool) {
 // and the path has more.
 func flowLimit(v *scene.View) {
 	single, sum, ok := flowRates(v)
-	if !ok || sum < single*14/10 || len(v.Bonds) > 0 {
+	_, bundle := v.Case.Topics["bundle"]
+	if !ok || float64(sum) < saidtext.FewFlows*float64(single) || len(v.Bonds) > 0 || bundle && scene.NearLineRate(single) {
 		return
 	}
 	h, one, _ := saidBy(v, "rate_one")
@@ -55,7 +57,27 @@ func flowLimit(v *scene.View) {
 			{Command: "mpstat -P ALL 1 5", Host: "both hosts", Why: "while one flow runs: whether a core is full, in %soft (interrupts) or %sys (the program)"},
 			{Command: "ss -tin", Host: "the sender", Why: "while one flow runs: losses, window, and what TCP waits for"},
 			{Command: "ethtool -k LINK; ethtool -c LINK; cat /sys/class/net/LINK/device/numa_node", Host: "both hosts", Why: "offloads, interrupt moderation, and whose node the card is at"}}
+	case sum < single*5/2:
+	case single < 300*unit.Mbps:
+		v.Add(record.ReceiveWindow, 0.45, h, "each connection",
+			fmt.Sprintf("One connection gets %v and several together %v: the way carries more, and each connection has a limit of its own. Over a long way that is its window for each round trip (TCP's buffers; ssh has a window of its own); losses act the same.", single, sum),
+			"See the round trip (`ping`) and what TCP waits for (`ss -tin`): window over round trip is the rate. Raise the third values of tcp_rmem and tcp_wmem at both ends, use BBR where packets are lost, a program without its own window, or several connections at once.", evidence...).Ask = eachAsks
+	default:
+		what := ""
+		if _, by, _ := saidBy(v, "copy_by"); strings.HasPrefix(by.Text, "nfs") {
+			what = " For NFS: mount with `nconnect=8` (Linux 5.3 and later; the connections of one mount share its requests), or several addresses of the server."
+		}
+		v.Add(record.SenderCPU, 0.42, h, "each connection",
+			fmt.Sprintf("One connection gets %v and several together %v: the links carry more, and each connection has a limit of its own: the core that serves it, or its window for each round trip.", single, sum),
+			"Use several connections."+what+" For one: jumbo frames, GRO and TSO on, the interrupt and the program on cores of the card's node; and larger tcp_rmem and tcp_wmem where the way is long.", evidence...).Ask = eachAsks
 	}
+}
+
+// eachAsks are the outputs that say what limits each connection.
+var eachAsks = []scene.Missing{
+	{Command: "ping -c 20 PEER", Host: "the host", Why: "the round trip and losses"},
+	{Command: "ss -tin dst PEER", Host: "both hosts", Why: "while one transfer runs: rwnd_limited, sndbuf_limited, cwnd, retrans"},
+	{Command: "mpstat -P ALL 1 5", Host: "both hosts", Why: "while one connection runs: whether one core is full"},
 }
 
 // fullProgram: a core that a sentence calls full, with whose it is.

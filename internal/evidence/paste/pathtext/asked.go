@@ -14,7 +14,7 @@ const Throughput = "throughput"
 var Asked = piece.Reader{
 	Kind: "what is asked",
 	Starts: func(line string) bool {
-		return len(line) <= longestParagraph && !logged.MatchString(line) && !row.MatchString(line) && strings.Count(strings.TrimSpace(line), " ") >= 2 && !strings.ContainsAny(line, "{}|<;") && strings.Count(line, "=") < 3
+		return piece.Spoken(line) && strings.Count(strings.TrimSpace(line), " ") >= 2 && !strings.ContainsAny(line, "{}|<;") && strings.Count(line, "=") < 3
 	},
 	Sentences: true,
 	Read: func(s *piece.Sink, lines []piece.Line) int {

@@ -3,7 +3,6 @@ package pathtext
 import (
 	"cmp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
@@ -17,11 +16,10 @@ var PathWords = piece.Reader{
 	Read:      func(s *piece.Sink, lines []piece.Line) int { return readWords(&sink{s}, lines) },
 }
 
-// What a sentence is: some words, as long as people write a paragraph.
+// What a sentence is.
 const (
-	fewestWords      = 5
-	longestParagraph = 4000
-	mostSentences    = 2000 // of a case: questions are short, logs are not
+	fewestWords   = 5
+	mostSentences = 2000 // of a case: questions are short, logs are not
 )
 
 // marks are words of which each line that counts has one.
@@ -30,21 +28,15 @@ var marks = []string{"flannel", "calico", "cilium", "weave", "canal", "vxlan", "
 	"bps", "bit", "b/s", " ms", "ping", "iperf", "stream", "starlink", "lte", "loss", "cpu", "core", "gateway", "interface", "nic", "queue", "frame", "repl", "respon", "eni", "rout", "asymmetr", "reach", "communicate", "usb", "subnet", "portal", "fast at", "for a while", "minutes", "load", "10g", "rx ", "rps", "rss", "irq", "interrupt", "throttl", "2.5g", "mptcp", "multipath", "mile", "distance", "ocean", "transatlantic", "region", "data center", "datacenter", "away", "ack", "udp", "bbr", "forward", "firewall", "/2", "/1"}
 
 func mayTell(line string) bool {
-	if len(line) > longestParagraph || logged.MatchString(line) {
+	if !piece.Spoken(line) {
 		return false
 	}
 	low := strings.ToLower(line)
 	if backend.MatchString(low) || directive.MatchString(line) {
 		return true
 	}
-	return len(strings.Fields(line)) >= fewestWords && !row.MatchString(line) && slices.ContainsFunc(marks, func(m string) bool { return strings.Contains(low, m) })
+	return len(strings.Fields(line)) >= fewestWords && slices.ContainsFunc(marks, func(m string) bool { return strings.Contains(low, m) })
 }
-
-// logged is a line of a log, and row one of a table or of a tool's output: nobody says them.
-var (
-	logged = piece.Compile(`^\s*(?:\[\s*\d+\.\d+\]|[A-Z][a-z]{2}\s+\d+ \d\d:\d\d:\d\d|\d{4}-\d\d-\d\d[ T]\d\d:\d\d|[IWE]\d{4} \d\d:)|\bkernel: |^\s*[\w.@-]+\[\d+\]: `)
-	row    = piece.Compile(`^\s*(?:\[ *(?:\d+|SUM|ID)\]|\d+ bytes from|\d+: \w|inet6? |link/|iperf3?: |nc: |ping: |ssh: |curl: |[\w.-]+:\s+flags=|[#$%>] ?(?:ip|iperf|ping|ss|ethtool)\b)`)
-)
 
 // tunnels are what sentences name, the surest first.
 var tunnels = []struct {
@@ -84,7 +76,6 @@ var (
 	pingGood  = piece.Compile(`(?i)\bping(?:s|ing)?\b[^.;]{0,40}\b(?:works?|working|fine|ok|okay|good|success\w*|pass(?:es)?|answers?)\b|\b(?:can|able to) ping\b`)
 	bulkFails = piece.Compile(`(?i)\b(?:iperf\d?|scp|curl|http|tcp|ssh|transfer|download|copy)\b[^.;]{0,50}\b(?:0(?:\.0+)? ?[KMGkmg]?(?:bits?|bps|bytes?)(?:/s(?:ec)?)?|hangs?|hung|stalls?|fails?|freez\w+|times? out|stuck|nothing|does(?:n.t| not) work)`)
 	fullCPU   = piece.Compile(`(?i)\b(?:(openvpn|charon|wireguard|wg-crypt\w*|flanneld|iperf3?|vhost\S*|qemu\S*|kworker\S*|ovs-vswitchd|smbd|nginx|haproxy|ksoftirqd?(?:/\d+)?|(?:one|single|1|a) (?:of the )?(?:cpu|core|vcpu|thread)s?)\b[^.;]{0,40}?\b(?:100|9[5-9]) ?%|(?:100|9[5-9]) ?% (?:of |on |by )[^.;]{0,30}\b(openvpn|charon|flanneld|iperf3?|(?:\w+ )?(?:cpu|core|vcpu|thread))\b|\b(?:one of the (?:cpu|core|vcpu)s)\b[^;]{0,80}\bmaxe[ds] out|(?:maxes|maxing|maxed|pegs?|pegged|pegging|saturat\w+) (?:out )?(?:at )?(one|a|a single|single|1) (?:cpu|core|vcpu))`)
-	fallsFrom = piece.Compile(`(?i)\b(?:down|drops?|dropped|falls?|fell|goes|went|reduces?d?|decreases?d?)\b[^.;]{0,30}\bfrom\b(.{3,30}?)\bto\b(.{3,30})`)
 	oldIperf3 = piece.Compile(`(?i)\biperf ?3?(?: version)?[ :]*v?(3\.[01](?:\.\d+|b\d+)?)(?:[^.\d]|\.?$|\.\s)`)
 	udpLoss   = piece.Compile(`(?i)\budp\b[^;]{0,80}\b(?:loss|lost|losing)\b|\b(?:loss|lost|losing)\b[^;]{0,80}\budp\b`)
 	lossSaid  = piece.Compile(`(?i)\b(\d{1,2}(?:\.\d+)?)(?: ?(?:-|–|to) ?\d{1,2}(?:\.\d+)?)? ?% (?:of )?(?:packet )?loss\b|\bpacket loss (?:of |is |about |around )*(\d{1,2}(?:\.\d+)?) ?%`)
@@ -163,12 +154,6 @@ func readWords(s *sink, lines []piece.Line) (read int) {
 	if m := cmp.Or(sizes.FindString(text), gateways.FindString(text)); m != "" {
 		said("gateway", m)
 	}
-	if m := fallsFrom.FindStringSubmatch(text); m != nil {
-		if from, to := rateIn(m[1]), rateIn(m[2]); from > 0 && to > 0 && to < from {
-			said("rate_before", strconv.FormatFloat(from, 'f', 0, 64))
-			said("rate_after", strconv.FormatFloat(to, 'f', 0, 64))
-		}
-	}
 	if m := oldIperf3.FindStringSubmatch(text); m != nil {
 		said("old_iperf3", m[1])
 	}
@@ -197,17 +182,5 @@ func readWords(s *sink, lines []piece.Line) (read int) {
 		s.Set("link "+m[1], "address "+m[2], "", l)
 		read = 1
 	}
-	for _, c := range clauses(text) {
-		if way, rate := sharedRate(c); way != "" {
-			said(way, rate)
-		}
-		if way, rate := addressedRate(c); way != "" {
-			said(way, rate)
-		}
-		if way, rate := comparedRate(c); way != "" {
-			said(way, rate)
-		}
-	}
-	s.compareTools(text, l, said)
 	return read
 }
