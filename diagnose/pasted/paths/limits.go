@@ -19,7 +19,13 @@ const mostContested = 0.46
 func flowRates(v *scene.View) (one, many unit.BitRate, ok bool) {
 	_, single, told := saidBy(v, "rate_one")
 	_, sum, both := saidBy(v, "rate_many")
-	return unit.BitRate(piece.Float(single.Text)), unit.BitRate(piece.Float(sum.Text)), told && both
+	one = unit.BitRate(piece.Float(single.Text))
+	for _, r := range v.Case.Runs { // one of them measured, the other told
+		if !told && !r.UDP && r.Target == 0 && max(len(r.Streams), r.Parallel) <= 1 {
+			one = max(one, r.Rate)
+		}
+	}
+	return one, unit.BitRate(piece.Float(sum.Text)), one > 0 && both
 }
 
 // flowLimit: one flow and several, as sentences tell their rates: each flow has a limit,
@@ -30,9 +36,14 @@ func flowLimit(v *scene.View) {
 	if !ok || float64(sum) < saidtext.FewFlows*float64(single) || len(v.Bonds) > 0 || bundle && scene.NearLineRate(single) {
 		return
 	}
-	h, one, _ := saidBy(v, "rate_one")
-	_, many, _ := saidBy(v, "rate_many")
-	evidence := []record.Evidence{scene.Saw("said", fmt.Sprintf("%v by one flow", single), one.Source), scene.Saw("said", fmt.Sprintf("%v by several", sum), many.Source)}
+	h, many, _ := saidBy(v, "rate_many")
+	from := many.Source
+	if by, one, told := saidBy(v, "rate_one"); told {
+		h, from = by, one.Source
+	} else if len(v.Case.Runs) > 0 {
+		from = v.Case.Runs[0].Source
+	}
+	evidence := []record.Evidence{scene.Saw("said", fmt.Sprintf("%v by one flow", single), from), scene.Saw("said", fmt.Sprintf("%v by several", sum), many.Source)}
 	_, trip, far := saidBy(v, "trip_ms")
 	_, cloud, _ := saidBy(v, "cloud")
 	switch ms := piece.Float(trip.Text); {
@@ -107,6 +118,7 @@ func fullProgram(v *scene.View) {
 	if one, many, ok := flowRates(v); ok && many >= one*14/10 {
 		sure = min(sure, mostContested) // what is full carries no more for several flows
 	}
+	sure = contested(v, "cpu_full", sure)
 	v.Add(cause, sure, h, what+" (full)",
 		fmt.Sprintf("By what is said, %s is full while it runs: that is the limit, whatever the links carry.", what), remedy,
 		scene.Saw("said", x.Text+" at 100 %", x.Source)).Ask = []scene.Missing{
@@ -138,7 +150,7 @@ func lossyDistance(v *scene.View) {
 		return
 	}
 	h, x, _ := saidBy(v, key)
-	v.Add(record.Congestion, sure, h, "losses on the long way",
+	v.Add(record.Congestion, contested(v, key, sure), h, "losses on the long way",
 		"A flow over a long way is slowed by few losses: after each one CUBIC or Reno halves its window and needs many round trips to grow again, so that the rate falls with the distance and the links stay empty. The losses are often a short buffer where a fast link meets a slower one, which a faster sender's bursts overflow, or a provider's policer.",
 		"Find where they are (`mtr -rwzc 200 PEER` each way; `iperf3 -u -b` at half the rate, then more), and let the provider see it. Meanwhile BBR on the sender (`sysctl -w net.core.default_qdisc=fq net.ipv4.tcp_congestion_control=bbr`), pacing below the slowest link (`tc qdisc replace dev LINK root fq maxrate RATE`), or several flows.",
 		scene.Saw("said", x.Text, x.Source)).Ask = longAsks

@@ -94,7 +94,7 @@ func heavyProgram(v *scene.View) {
 	if _, _, full := saidBy(v, "cpu_full"); !ok || full || v.HasFinding(record.SenderCPU) || v.HasFinding(record.ReceiverCPU) {
 		return
 	}
-	v.Add(record.SenderCPU, 0.55, h, x.Text+" (heavy on the processor)",
+	v.Add(record.SenderCPU, contested(v, "cpu_full", 0.55), h, x.Text+" (heavy on the processor)",
 		fmt.Sprintf("By what is said, %s is heavy on the processor while it runs: it serves a connection with one core, which is full long before all of them are, and that core is the limit, at one end or the other.", x.Text),
 		ofProgram(x), scene.Saw("said", x.Text+" is heavy on the processor", x.Source)).Ask = []scene.Missing{
 		{Command: "top -H -b -n 1 | head -20; mpstat -P ALL 1 5", Host: "both ends", Why: "while it runs: whether one thread is near 100 %, and whose"},

@@ -182,8 +182,11 @@ func (a account) falls() {
 
 // tenth: what never gets beyond 100 Mbit/s where links of a gigabit are.
 func (a account) tenth() {
-	x := a.word("tenth")
-	if x.Text == "" || a.Best() > 120*unit.Mbps {
+	x, sure := a.word("tenth"), 0.48
+	if up := a.word("came_up"); up.Text != "" {
+		x, sure = up, 0.6
+	}
+	if x.Text == "" || a.Best() > 120*unit.Mbps && sure < 0.5 {
 		return
 	}
 	for _, h := range a.Hosts {
@@ -193,7 +196,7 @@ func (a account) tenth() {
 			}
 		}
 	}
-	f := a.Add(record.LineRate, 0.48, a.h, "a link that came up at 100 Mbit/s",
+	f := a.Add(record.LineRate, sure, a.h, "a link that came up at 100 Mbit/s",
 		"What never gets beyond 100 Mbit/s with cards of a gigabit or more is mostly a link that came up at 100 Mbit/s: gigabit needs all four pairs of the cable, and a bad pair, plug or wall socket lets the ports fall back.",
 		"See what was negotiated (`ethtool LINK`: Speed, and what both ends advertise), on each link of the way and at the switch. Replace the patch cable first, then try another port; let both ends negotiate (no fixed speed).", scene.Saw("said", x.Text, x.Source))
 	f.Ask = []scene.Missing{{Command: "ethtool LINK", Host: "both hosts", Why: "Speed, Duplex, and what the link partner advertises"}, {Command: "show interfaces status", Host: "the switch", Why: "the speed of each port on the way"}}

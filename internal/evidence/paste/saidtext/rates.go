@@ -278,17 +278,22 @@ func (t *teller) tenth(text string) bool {
 	if radio.MatchString(text) {
 		t.topic("radio", "")
 	}
-	if _, ok := t.C.Topics["radio"]; ok {
-		return false
-	}
 	x, ok := t.C.Topics["gigabit"]
+	ok = ok && x.File == t.l.File && t.l.Number-x.From <= 12
+	if m := cameUp.FindString(text); m != "" && ok {
+		t.set("came_up", strings.TrimSpace(m)) // a link's own speed, whatever the way beyond
+		return true
+	}
 	m := tenthOf.FindString(text)
-	if m == "" || !ok || x.File != t.l.File || t.l.Number-x.From > 12 {
+	if _, slow := t.C.Topics["radio"]; slow || m == "" || !ok {
 		return false
 	}
 	t.set("tenth", strings.TrimSpace(m))
 	return true
 }
+
+// cameUp is how a sentence says that a link came up at 100 Mbit/s, or falls back to it.
+var cameUp = piece.Compile(`(?i)\b(?:negotiat\w+|links?(?: up)?|linked|(?:comes?|came) up|detected|recogni[sz]ed|syncs?|connects?)\b[^.;]{0,14}\b(?:at|to|as|with|only|it'?s)\b[^.;\d]{0,12}\b100 ?m(?:b|bit|bps|egabit)\w*|\b(?:drop\w*|fall\w*|fell|goes|went|chang\w+|switch\w*|downgrad\w+)\b[^.;]{0,24}\bfrom 1 ?g\w* (?:down )?to 100 ?m\w*|\bnic is only running at 100 ?m\w*`)
 
 var (
 	striped   = piece.Compile(`(?i)\b(?:balance-rr|round[- ]?robin|rr[- ]algorithm|bond(?:ing)? mode ?[=:]? ?0)\b`)

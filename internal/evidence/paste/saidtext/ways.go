@@ -32,8 +32,8 @@ func last(clause string) float64 {
 
 // ways notes the rates of a line by the way they went: rate_through and rate_direct with a
 // tunnel, an overlay or a container and without, rate_public and rate_private by the
-// address, rate_before and rate_after, rate_other by another tool than iperf3, and
-// tool_slower. It reports whether one was told.
+// address, rate_before and rate_after, rate_other by another tool than iperf3, rate_nccl and
+// rate_verbs over RDMA, and tool_slower. It reports whether one was told.
 func (t *teller) ways(text string) (told bool) {
 	note := func(key string, bits float64) {
 		if bits > 0 {
@@ -68,6 +68,8 @@ var (
 	iperf3Word = piece.Compile(`(?i)\biperf ?(?:v?3(?:\.\d+)?)\b`)
 	otherTool  = piece.Compile(`(?i)\biperf2\b|\biperf \(?v?2(?:\.\d+)*|\biperf\b|\bnuttcp\b|\bnetperf\b`)
 	copyTool   = piece.Compile(`(?i)\b(?:smb|robocopy|ftp|http|wget|curl|dd|nfs)\b`)
+	ncclWord   = piece.Compile(`(?i)\bnccl\w*\b|\ball_?reduce\w*`)
+	verbsTool  = piece.Compile(`(?i)\bib_(?:write|read|send)_bw\b|\bperftest\b`)
 	saturates  = piece.Compile(`(?i)\b(?:saturat\w+|line ?rate|full (?:speed|rate|bandwidth)|reliably)\b`)
 	slower     = piece.Compile(`(?i)\b(?:slow\w*|lower|less|worse|poor\w*)\b`)
 )
@@ -92,6 +94,10 @@ func (t *teller) tools(text string) (told bool) {
 		t.topic("other rate", whole(bits))
 	}
 	for _, one := range piece.Cut(text, sentenceEnd) {
+		if bits := last(one); bits > 0 && ncclWord.MatchString(one) != verbsTool.MatchString(one) {
+			t.set(map[bool]string{true: "rate_nccl", false: "rate_verbs"}[ncclWord.MatchString(one)], whole(bits))
+			told = true
+		}
 		if bits := last(one); bits > 0 && !iperf3Word.MatchString(one) && (otherTool.MatchString(one) || copyTool.MatchString(one)) {
 			t.set("rate_other", whole(bits))
 			told = true
