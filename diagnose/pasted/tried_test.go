@@ -89,3 +89,33 @@ func TestOVSByFlows(t *testing.T) {
 		{"loads on both", "The bond is slow.\n" + bondShow("balance-tcp", "negotiated", "false", members("  hash 71: 912203 kB load\n", "  hash 3: 812203 kB load\n")...), Healthy, 0, 1, "", "bond-rebalance-interval"},
 	})
 }
+
+// TestReceivedInVain: datagrams and packets that arrive and are of no use, and the same in
+// numbers that nobody minds.
+func TestReceivedInVain(t *testing.T) {
+	const udp, sums = "Our relay drops about a tenth of its syslog.\n# netstat -anus\nUdp:\n    6834146 packets received\n    287775 packets to unknown port received\n    %d packet receive errors\n    1305 packets sent\n    %d receive buffer errors\n    0 send buffer errors\n    MemErrors: %d\n",
+		"One direction has 6.7 Gbit/s, the other only 20 Mbit/s.\n# ethtool -S em1\nNIC statistics:\n     rx_packets: 16924351\n     tx_packets: 10987251\n     rx_csum_offload_errors: %d\n"
+	judgeHardware(t, []hardwareCase{
+		{"all sockets' memory", fmt.Sprintf(udp, 1945378, 0, 1945378), record.ReceiverCPU, 0.6, 0.7, "udp_mem", ""},
+		{"one socket's buffer", fmt.Sprintf(udp, 1945378, 1945378, 0), record.ReceiverCPU, 0.6, 0.7, "rmem_max", "pages of 4 KiB"},
+		{"a few", fmt.Sprintf(udp, 538, 538, 0), record.Unknown, 0, 0, "", "were dropped there"},
+		{"wrong checksums", fmt.Sprintf(sums, 123049), record.CardSlot, 0.5, 0.6, "tso off", ""},
+		{"a few wrong checksums", fmt.Sprintf(sums, 49), record.Unknown, 0, 0, "", "wrong"},
+	})
+}
+
+// TestToldOfTheWay: relays, pause frames, disks and connections as people tell of them.
+func TestToldOfTheWay(t *testing.T) {
+	const grows = "Copying from S3 to our c6a.12xlarge EC2 instance starts at 900 MBps in the beginning and gradually reduces to 300MBps.\n"
+	judgeHardware(t, []hardwareCase{
+		{"by a relay", "Tailscale is slow: direct I get 10 MB/s with scp, in relay mode 1 MB/s.\n", record.Shaper, 0.5, 0.6, "netcheck", "The network carries"},
+		{"pause frames were it", "The link of 400 GbE is capped at 308 Gb/s and every drop counter is zero.\nIt turned out to be 802.3x pause.\n", record.Congestion, 0.55, 0.65, "ethtool -a", ""},
+		{"pause frames in vain", "The link of 400 GbE is slow and every drop counter is zero.\nDisabling flow control made no difference.\n", record.Unknown, 0, 0, "", "one slow receiver"},
+		{"a socket that is full", "Points are missing in the graphs: the UDP receive buffer of the relay is full at times and drops.\n", record.ReceiverCPU, 0.5, 0.6, "ss -uampn", ""},
+		{"credits, or a volume's", grows + "- Volume Type: gp3\n", record.Application, 0.4, 0.5, "iostat", ""},
+		{"one connection of several", "The build downloads at 21 Mbit/s only, though the line has more.\nTwo parallel downloads doubles the bandwidth.\n", record.ReceiveWindow, 0.4, 0.5, "ss -tin", ""},
+		{"several that do not add up", "The build downloads at 21 Mbit/s only, though the line has more.\nTwo parallel downloads do not double the bandwidth.\n", record.Unknown, 0, 0, "", "each connection has a limit"},
+		{"what an overlay takes", "TLS handshakes hang between the tenant's nodes, ping works.\nLarge packets (> 1350 bytes) are silently dropped in the VXLAN tunnel.\n", record.MTU, 0.4, 0.6, "ping -M do", ""},
+		{"a guest's one queue", "On the VPS the allocated vCore goes to 100% at every download, and it is slow.\n", record.SenderCPU, 0.5, 0.6, "mpstat", ""},
+	})
+}

@@ -22,6 +22,9 @@ func credits(v *scene.View) {
 		sure = 0.64
 		evidence[1] = scene.Saw("said", name.Text, name.Source)
 	}
+	if _, _, disk := saidBy(v, "volume"); disk {
+		sure = min(sure, mostContested) // a volume has credits and limits of its own
+	}
 	v.Add(record.Shaper, sure, h, "the instance's credits ("+provider.Text+")",
 		"By what is said, it is fast for some time and slow from then on, or never faster than a base rate: smaller instances have a base rate and credits above it (\"up to\"), which a long transfer uses up and a rest fills again. No setting of the host changes that.",
 		"Take a type whose sustained rate is what you need (AWS: the baseline of `aws ec2 describe-instance-types`, not the peak), or spread the transfer over time or instances. A disk's credits look the same: test the network alone (`iperf3 -t 1800`).", evidence...).Ask = append([]scene.Missing{

@@ -36,6 +36,9 @@ func bundleState(line string) (key, words string) {
 	return "", ""
 }
 
+// flowsAdd is how a sentence says that each connection has a limit of its own, without rates.
+var flowsAdd = piece.Compile(`(?i)\b(?:two|three|four|\d{1,2}|parallel|multiple|several|more|second)\b(?: \w+){0,3} ?(?:downloads?|uploads?|connections?|streams?|transfers?|flows?|sessions?|threads?|copies)\b[^.;]{0,30}\b(?:doubl\w+|twice|tripl\w+|add(?:s)? up|scal(?:es?|ing) (?:linearly|up)|(?:saturat|fill|max)\w* (?:out )?the (?:link|line|pipe|nic))|\bonly (?:one|each|a single|single) (?:connection|stream|download|flow)s?\b[^.;]{0,20}\b(?:limited|capped|throttled|slow)`)
+
 // hashRefused is how a switch or its owner says that the hash cannot be set there (SONiC's
 // switchorch says "Switch LAG hash configuration is not supported"), and hashShort that
 // the hash reads no ports.

@@ -6,7 +6,7 @@ import "github.com/linerate/linerate/internal/evidence/paste/piece"
 // of ports that know other speeds.
 var (
 	// burstWords: fast for some minutes, slow later, and fast again after a rest.
-	burstWords = piece.Compile(`(?i)\b(?:fast|quick\w*|fine|good|full (?:speed|bandwidth|rate|throughput)|high (?:speed|bandwidth|throughput)|\d+(?:\.\d+)? ?[GM]b(?:it)?(?:/s|ps))\b[^.;]{0,40}\b(?:at first|at the beginning|in the beginning|initially|for (?:the first|a few|some|several|about|around|\d+)(?: \w+){0,2} ?(?:minutes?|mins?|hours?|seconds?))\b[^.;]{0,60}\b(?:slow\w*|drop\w*|throttl\w*|fall\w*|fell|goes down|reduc\w+|degrad\w+)|\b(?:initially|at first|after (?:a few|some|several|about|around|\d+)(?: \w+){0,2} ?(?:minutes?|mins?|hours?))\b[^.;]{0,40}\b(?:slow\w*|drops?|dropped|throttl\w*|falls?|fell|goes down|reduc\w+|degrad\w+)|\b(?:throttled|throttling|sustained) (?:[\w-]+ )?(?:bandwidth|throughput|rates?|network)\w*|\bnetwork throttling\b|\b(?:limited|low) baseline (?:bandwidth|network)|\bsustained\b[^.;]{0,12}\brate\b|\b(?:burst|network (?:i/o )?|i/o )credits?\b|\bburst(?:able|s)? (?:bandwidth|network|up to)\b`)
+	burstWords = piece.Compile(`(?i)\b(?:fast|quick\w*|fine|good|full (?:speed|bandwidth|rate|throughput)|high (?:speed|bandwidth|throughput)|\d+(?:\.\d+)? ?[GM]b(?:it)?(?:/s|ps))\b[^.;]{0,40}\b(?:at first|at the (?:beginning|start|onset)|in the beginning|initially|for (?:the first|a few|some|several|about|around|\d+)(?: \w+){0,2} ?(?:minutes?|mins?|hours?|seconds?))\b[^.;]{0,60}\b(?:slow\w*|drop\w*|throttl\w*|fall\w*|fell|goes down|reduc\w+|degrad\w+)|\b(?:initially|at first|after (?:a few|some|several|about|around|\d+)(?: \w+){0,2} ?(?:minutes?|mins?|hours?))\b[^.;]{0,40}\b(?:slow\w*|drops?|dropped|throttl\w*|falls?|fell|goes down|reduc\w+|degrad\w+)|\b(?:throttled|throttling|sustained) (?:[\w-]+ )?(?:bandwidth|throughput|rates?|network)\w*|\bnetwork throttling\b|\b(?:limited|low) baseline (?:bandwidth|network)|\bsustained\b[^.;]{0,12}\brate\b|\b(?:burst|network (?:i/o )?|i/o )credits?\b|\bburst(?:able|s)? (?:bandwidth|network|up to)\b`)
 	// oneCore: one core gets all interrupts, or spreading them over cores helped.
 	oneCore = piece.Compile(`(?i)\b(?:all|every)\b[^.;]{0,30}\b(?:rx|receive|packets?|processing|interrupts?|irqs?|softirqs?)\b[^.;]{0,40}\b(?:on|by|to) (?:only )?(?:(?:a |the )?(?:single|one|same|1)\b(?: \w+)? (?:cpu|core)\b|cpu ?#?0\b)|\b(?:enabl\w+|with|turn(?:ed|ing) on|setting)\b[^.;]{0,12}\b(?:rps|rss|multi-?queue|irq affinity)\b[^;]{0,90}\b(?:improv\w+|faster|better|help(?:s|ed)|increas\w+|went from|doubl\w+)`)
 	// usbShared: a network adapter and something else behind one USB hub or controller.
@@ -22,8 +22,11 @@ var (
 	heavyCPU = piece.Compile(`(?i)(?:\b(?:no|not|without)\b[^.;]{0,12}?)?\b(?:heavy|high|full|huge|much|lots? of|maxed(?: out)?|100 ?%)(?: \w+)? (?:cpu|processor)(?: (?:load|usage|use|utili[sz]ation|time))?\b[^.;]{0,20}\b(?:of|by|from|on|in|for)\b[^.;]{0,20}?\b(sshd?|scp|sftp|rsync|smbd|samba|nfsd|ksmbd|iperf3?|openvpn|qemu\S*|vhost\S*|afpd|proftpd|nginx|wireguard|kvm)\b|\b(sshd?|scp|sftp|rsync|smbd|nfsd|ksmbd|afpd|proftpd|openvpn|charon|flanneld|haproxy|qemu\S*|vhost\S*)\b[^.;]{0,30}\b(?:eats?|takes?|uses?|using|consum\w+|burn\w*|at|has)\b[^.;]{0,20}\b(?:a lot of|lots of|all|100 ?%|9\d ?%|heavy|heavily|high|full)(?: \w+){0,3} ?(?:cpu|core|processor)?`)
 )
 
+// volumeWords are disks of clouds, which have limits of their own.
+var volumeWords = piece.Compile(`(?i)\b(?:gp[23]|io[12]|ebs|iops|volume type|provisioned (?:iops|throughput)|persistent disk|managed disk|premium ssd)\b`)
+
 // besides are facts of which one alone is no reading: what they mean, others show.
-var besides = map[string]piece.Pattern{"burst": burstWords, "usb_shared": usbShared, "two_homed": twoHomed, "one_used": oneUsed, "same_subnet": sameSubnet, "multi_gig": multiGig}
+var besides = map[string]piece.Pattern{"volume": volumeWords, "burst": burstWords, "usb_shared": usbShared, "two_homed": twoHomed, "one_used": oneUsed, "same_subnet": sameSubnet, "multi_gig": multiGig}
 
 // Remedies that people say they tried, by the fact of "said" that each comes to: its
 // name alone says that it helped, with "_not" that it did not.
@@ -31,7 +34,8 @@ var (
 	ringWords   = piece.Compile(`(?i)\b(?:rings?(?: (?:buffers?|size|parameters?))?|buffer rings?|(?:rx|tx|receive|transmit) (?:buffers?|descriptors?|rings?)|ethtool -G)\b`)
 	windowWords = piece.Compile(`(?i)\b(?:(?:tcp |receive |rcv|send |socket )*window(?: ?sizes?)?|(?:tcp|socket) (?:receive |send )?buffers?(?: ?sizes?)?)\b|\biperf3? (?:\S+ )*-w ?\d|\b(?:tcp_[rw]mem|[rw]mem_max)\b`)
 	larger      = piece.Compile(`(?i)\b(?:rais\w+|increas\w+|scal(?:e|ed|ing) up|larger|bigger|chang\w+|set(?:ting)?|explicit\w+|maxim\w+|tun\w+|-w ?\d)`)
-	tunedWords  = piece.Compile(`(?i)\b(?:helps?|helped|fix(?:es|ed)?|solve[sd]?|resolve[sd]?|removes? (?:the )?(?:issue|problem|drops?|loss)|improves?d?|faster|full speed|works?|gone|goes away|disappear\w*|could (?:ship|get|reach)|can (?:sustain|reach)|went (?:up )?(?:from|to)|jump\w*|increases?)\b`)
+	tunedWords  = piece.Compile(`(?i)\b(?:helps?|helped|fix(?:es|ed)?|solve[sd]?|resolve[sd]?|removes? (?:the )?(?:issue|problem|drops?|loss)|improves?d?|faster|full speed|works?|gone|goes away|disappear\w*|all is (?:good|well|fine)|good again|could (?:ship|get|reach)|can (?:sustain|reach)|went (?:up )?(?:from|to)|jump\w*|increases?)\b`)
+	flowControl = piece.Compile(`(?i)\b(?:flow control|pause frames?|802\.3x|ethernet pause)\b`)
 	swapped     = piece.Compile(`(?i)\b(?:swap|replac|exchang|chang)\w*\b[^.;]{0,25}\b(?:cables?|patch cords?|dac|transceivers?|sfp\S*|modules?)\b|\b(?:new|another|different|other) (?:(?:ethernet|patch|cat ?\d\w?|network) ?)*(?:cable|patch cord|dac|transceiver|sfp\S*|module)\b|\b(?:bad|faulty|broken|damaged) (?:(?:ethernet|patch|cat ?\d\w?|network) ?)*(?:cable|transceiver|sfp\S*|module)\b`)
 	driverWords = piece.Compile(`(?i)\b(?:updat|upgrad|downgrad|chang|install|revert|roll\w* back|us|switch)\w*\b[^.;]{0,40}\b(?:drivers?|firmware|nvm)\b`)
 )
@@ -42,7 +46,7 @@ var tried = []struct {
 	words []piece.Pattern
 }{
 	{"ring_helps", []piece.Pattern{ringWords, larger}}, {"window_helps", []piece.Pattern{windowWords, larger}},
-	{"cable_helps", []piece.Pattern{swapped}}, {"driver_helps", []piece.Pattern{driverWords}},
+	{"pause_helps", []piece.Pattern{flowControl}}, {"cable_helps", []piece.Pattern{swapped}}, {"driver_helps", []piece.Pattern{driverWords}},
 }
 
 // noEffect is how a sentence says that a remedy changed nothing.
@@ -72,6 +76,9 @@ func (s *sink) remedies(sentence string, l piece.Line, said func(key, value stri
 			said(r.key, match)
 		}
 	}
+	if m := turnedOut.FindString(sentence); m != "" {
+		said("pause_helps", m)
+	}
 	for key, words := range map[string]piece.Pattern{"mtu_helps_not": mtuWord, "offload_helps_not": offloadWord, "bbr_helps_not": bbrWord} {
 		if m := words.FindString(sentence); m != "" && noEffect.MatchString(sentence) {
 			denied(key, m)
@@ -83,6 +90,8 @@ func (s *sink) remedies(sentence string, l piece.Line, said func(key, value stri
 }
 
 var (
+	// turnedOut is how a sentence says that pause frames were it.
+	turnedOut   = piece.Compile(`(?i)\b(?:turned out|turns out|was|is|caused by|due to|because of|culprit)\b[^.;]{0,30}\b(?:802\.3x|pause frames?|(?:ethernet )?flow control)\b(?: pause)?`)
 	mtuWord     = piece.Compile(`(?i)\b(?:mtu|mss)\b`)
 	offloadWord = piece.Compile(`(?i)\b(?:offload\w*|lro|gro|tso|lso|gso|rsc)\b`)
 	bbrWord     = piece.Compile(`(?i)\bbbr\b`)

@@ -224,9 +224,9 @@ func (t *teller) alone() bool {
 // of its own.
 const FewFlows = 1.4
 
-var falling = piece.Compile(`(?i)\b(?:starts?|started|begins?|began|initially|at first|first few)\b`)
+var falling = piece.Compile(`(?i)\b(?:starts?|started|begins?|began|initially|at first|first few|(?:in|at) the beginning|at the start)\b`)
 
-var fell = piece.Compile(`(?i)\b(?:drops?|dropped|dropping|falls?|fell|fall(?:ing)?|declin\w*|slows? down|goes down|went down|decreas\w*|settles?|tanks?)\b`)
+var fell = piece.Compile(`(?i)\b(?:drops?|dropped|dropping|falls?|fell|fall(?:ing)?|declin\w*|(?:gradually )?reduc\w+|slows? down|goes down|went down|decreas\w*|settles?|tanks?)\b`)
 
 // falls notes a copy that starts fast and is slow later.
 func (t *teller) falls(text string) bool {

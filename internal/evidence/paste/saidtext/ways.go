@@ -68,7 +68,7 @@ var (
 	iperf3Word = piece.Compile(`(?i)\biperf ?(?:v?3(?:\.\d+)?)\b`)
 	otherTool  = piece.Compile(`(?i)\biperf2\b|\biperf \(?v?2(?:\.\d+)*|\biperf\b|\bnuttcp\b|\bnetperf\b`)
 	copyTool   = piece.Compile(`(?i)\b(?:smb|robocopy|ftp|http|wget|curl|dd|nfs)\b`)
-	ncclWord   = piece.Compile(`(?i)\bnccl\w*\b|\ball_?reduce\w*`)
+	ncclWord   = piece.Compile(`(?i)\bnccl\w*\b|\ball_?reduce\w*|\bucx\w*\b|\bosu_\w+`)
 	verbsTool  = piece.Compile(`(?i)\bib_(?:write|read|send)_bw\b|\bperftest\b`)
 	saturates  = piece.Compile(`(?i)\b(?:saturat\w+|line ?rate|full (?:speed|rate|bandwidth)|reliably)\b`)
 	slower     = piece.Compile(`(?i)\b(?:slow\w*|lower|less|worse|poor\w*)\b`)
