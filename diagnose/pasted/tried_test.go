@@ -116,6 +116,13 @@ func TestToldOfTheWay(t *testing.T) {
 		{"one connection of several", "The build downloads at 21 Mbit/s only, though the line has more.\nTwo parallel downloads doubles the bandwidth.\n", record.ReceiveWindow, 0.4, 0.5, "ss -tin", ""},
 		{"several that do not add up", "The build downloads at 21 Mbit/s only, though the line has more.\nTwo parallel downloads do not double the bandwidth.\n", record.Unknown, 0, 0, "", "each connection has a limit"},
 		{"what an overlay takes", "TLS handshakes hang between the tenant's nodes, ping works.\nLarge packets (> 1350 bytes) are silently dropped in the VXLAN tunnel.\n", record.MTU, 0.4, 0.6, "ping -M do", ""},
+		{"USB 2", "Why is the upload so bad? The gadget is a USB 2.0 ethernet adapter.\nDownload 300Mbps Upload 5Mbps here.\n", record.CardSlot, 0.5, 0.6, "lsusb -t", ""},
+		{"USB 3", "Why is the upload so bad? The gadget is a USB 3.0 ethernet adapter.\nDownload 300Mbps Upload 5Mbps here.\n", record.Unknown, 0, 0, "", "480 Mbit/s"},
+		{"one interface of a subnet", "All eight NICs have an address in the same subnet.\nAll traffic is routed through a single interface of the client.\n", record.AsymmetricRoute, 0.5, 0.6, "arp_ignore", ""},
+		{"an address at the other's MAC", "Two USB adapters on the same subnet do not work together: ARP is answered with the other ones MAC.\n", record.AsymmetricRoute, 0.5, 0.6, "arp_ignore", ""},
+		{"iperf2 beside iperf3 in one line", "Running iperf3 with 1 stream we see 7.9Gbps only. Running the same with iperf2 we see 23Gbps.\n", record.SenderCPU, 0.6, 0.65, "3.16", ""},
+		{"busybox' cores", "Through the gateway only 1 Gbit/s, four cores.\nCPU0:   0% usr   0% sys   0% nic   0% idle   0% io   1% irq  98% sirq\nCPU1:   2% usr   4% sys   0% nic  90% idle   0% io   0% irq   1% sirq\nCPU2:   3% usr   5% sys   0% nic  90% idle   0% io   0% irq   0% sirq\nCPU3:   2% usr   4% sys   0% nic  91% idle   0% io   0% irq   0% sirq\n", record.ReceiverCPU, 0.6, 0.95, "", ""},
+		{"an adapter that negotiates little", "My adapter only negotiates 100Mb/s, it is a 2.5G one and so is the port.\n", record.LineRate, 0.55, 0.65, "four pairs", ""},
 		{"a guest's one queue", "On the VPS the allocated vCore goes to 100% at every download, and it is slow.\n", record.SenderCPU, 0.5, 0.6, "mpstat", ""},
 	})
 }

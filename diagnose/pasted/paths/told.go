@@ -46,6 +46,29 @@ func sharedUSB(v *scene.View) {
 	}
 }
 
+// Rates between which USB 2 is what a network adapter there is limited by: what its 480
+// Mbit/s leave of payload, and what any such adapter does.
+const (
+	leastUSB2 = 60 * unit.Mbps
+	mostUSB2  = 400 * unit.Mbps
+)
+
+// slowUSB: a network adapter at USB 2, and rates that are what that carries.
+func slowUSB(v *scene.View) {
+	h, x, ok := saidBy(v, "usb2")
+	_, most, told := saidBy(v, "rate_most")
+	rate := max(unit.BitRate(piece.Float(most.Text)), v.Best())
+	if !ok || !told && rate == 0 || rate < leastUSB2 || rate > mostUSB2 || !v.Complains() || v.HasFinding(record.CardSlot) {
+		return
+	}
+	v.Add(record.CardSlot, 0.56, h, "USB 2 (480 Mbit/s for both ways together)",
+		fmt.Sprintf("By what is said, the network adapter is at USB 2, which carries some 280 to 340 Mbit/s of payload, shared by both ways and all that hangs on the same hub: %v is what is left of that, whatever the cable beyond it can.", rate),
+		"Use a port of USB 3 (blue, SS) with a cable and a hub for it (`lsusb -t` shows 5000M then), a card in a slot, or the host's own port.", scene.Saw("said", strings.TrimSpace(x.Text), x.Source)).Ask = []scene.Missing{
+		{Command: "lsusb -t", Host: scene.NameOf(h), Why: "at which speed the adapter is (480M or 5000M), and what shares its hub"},
+		{Command: "iperf3 -c PEER, then with -R", Host: scene.NameOf(h), Why: "what it carries each way"},
+	}
+}
+
 // twoHomes: storage with several addresses of which one carries all.
 func twoHomes(v *scene.View) {
 	h, x, ok := saidBy(v, "two_homed")

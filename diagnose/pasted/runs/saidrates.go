@@ -70,13 +70,13 @@ func (a account) storage() {
 	if r, ok := a.measured(); ok && r.Rate >= net*95/100 {
 		net, from, sure, test = r.Rate, r.Source, 0.54, r.Tool
 	}
-	if other, seen := a.rate("copy_most_bps"); net == 0 && float64(slow) < saidtext.Gap/2*float64(other) && other < 20*unit.Gbps {
+	by := a.word("copy_by").Text
+	if other, seen := a.rate("copy_most_bps"); net == 0 && by != "" && float64(slow) < saidtext.Gap/2*float64(other) && other < 20*unit.Gbps {
 		net, from, sure, test = other, seen, 0.42, "another transfer"
 	}
 	if least, _ := a.rate("net_least_bps"); net == 0 || float64(slow) >= saidtext.Gap*float64(net) || least > 0 && float64(slow) >= saidtext.Gap*float64(least) {
 		return // or one of several tests is as slow: what differs between them is not here
 	}
-	by := a.word("copy_by").Text
 	if _, line := a.Case.Topics["radio"]; line && by == "" && test == "another transfer" {
 		return // a line has another rate each way
 	}

@@ -12,9 +12,9 @@ var (
 	// usbShared: a network adapter and something else behind one USB hub or controller.
 	usbShared = piece.Compile(`(?i)\b(?:same|one|single|shar(?:e|es|ed|ing)(?: \w+){0,3})(?: (?:usb|root)[ \d.-]*){0,2} ?(?:hub|bus|host controller|controller|dock\w*)\b[^.;]{0,80}|\b(?:hub|dock)\b[^.;]{0,60}\b(?:as well|shar(?:e|es|ed|ing)|both)\b`)
 	// twoHomed: one end has several addresses, ports or portals for storage.
-	twoHomed = piece.Compile(`(?i)\b(?:two|2|dual|four|4|both|multiple|several)\b(?: [\w.-]+){0,3} (?:nics?|ports?|interfaces?|ips?|ip addresses|addresses|portals?|vmks?|vmkernel ports?|subnets|links|paths)\b`)
+	twoHomed = piece.Compile(`(?i)\b(?:two|2|dual|four|4|eight|8|all|both|multiple|several)\b(?: [\w.-]+){0,3} (?:nics?|adapters|ports?|interfaces?|ips?|ip addresses|addresses|portals?|vmks?|vmkernel ports?|subnets|links|paths)\b`)
 	// oneUsed: and one of them carries all.
-	oneUsed    = piece.Compile(`(?i)\b(?:only|just)\b(?: [\w.]+){0,4} (?:one|1|a single|first|single)\b(?: \w+){0,2} (?:nics?|ports?|interfaces?|links?|paths?|connections?|adapters?|cards?|portals?|Gbps|gigabit)\b|\b(?:only|just) (?:about |around |getting )*(?:1(?:\.0)? ?(?:Gb\w*|gig\w*)|11\d ?MB)|\bone (?:nic|port|interface|link|path) (?:is |was )?(?:idle|unused|not used|never used|does nothing)\b`)
+	oneUsed    = piece.Compile(`(?i)\ball (?:the )?(?:traffic|packets|data|flows)\b[^.;]{0,24}\b(?:through|over|via|by|on|out of|from)\b (?:just |only )?(?:a single|one|the same|the first) (?:nic|port|interface|link|path|adapter)\b|\barp\b[^.;]{0,90}\b(?:other|other one'?s|wrong|both|incorrect)\b[^.;]{0,12}\bmacs?\b|\b(?:only|just)\b(?: [\w.]+){0,4} (?:one|1|a single|first|single)\b(?: \w+){0,2} (?:nics?|ports?|interfaces?|links?|paths?|connections?|adapters?|cards?|portals?|Gbps|gigabit)\b|\b(?:only|just) (?:about |around |getting )*(?:1(?:\.0)? ?(?:Gb\w*|gig\w*)|11\d ?MB)|\bone (?:nic|port|interface|link|path) (?:is |was )?(?:idle|unused|not used|never used|does nothing)\b`)
 	sameSubnet = piece.Compile(`(?i)\b(?:same|one|a single|single) (?:ip )?(?:subnet|network segment|vlan|broadcast domain|ip range)\b`)
 	// multiGig: a card of 2.5 or 5 Gbit/s at a port of 10.
 	multiGig = piece.Compile(`(?i)\b(?:2\.5 ?g\w*|5 ?gbe|rtl8125\w*|i225\S*|i226\S*|rtl8156\w*)\b[^.;]{0,100}\b(?:10 ?g\w*|sfp\+|x5[245]0\S*)(?: \w+){0,3} (?:ports?|switch|nics?|cards?|modules?|transceivers?)\b[^;]{0,100}\b(?:only|just|never|stuck|falls? back|negotiat\w+|links? (?:up )?(?:at|with)|com(?:es?|ing) up (?:at|with))\b[^.;]{0,40}\b(?:1 ?g\w*|1000 ?m\w*|100 ?m\w*|gigabit)\b`)
@@ -25,8 +25,11 @@ var (
 // volumeWords are disks of clouds, which have limits of their own.
 var volumeWords = piece.Compile(`(?i)\b(?:gp[23]|io[12]|ebs|iops|volume type|provisioned (?:iops|throughput)|persistent disk|managed disk|premium ssd)\b`)
 
+// usbTwo is a network adapter at USB 2.
+var usbTwo = piece.Compile(`(?i)\b(?:ethernet|lan|network|adapter|dongle|nic)\b[^.;]{0,40}\b(?:usb ?2(?:\.0)?|480 ?mbit?p?s?)\b|\busb ?2(?:\.0)?\b[^.;]{0,30}\b(?:ethernet|lan|network|adapter|dongle|nic)\b`)
+
 // besides are facts of which one alone is no reading: what they mean, others show.
-var besides = map[string]piece.Pattern{"volume": volumeWords, "burst": burstWords, "usb_shared": usbShared, "two_homed": twoHomed, "one_used": oneUsed, "same_subnet": sameSubnet, "multi_gig": multiGig}
+var besides = map[string]piece.Pattern{"usb2": usbTwo, "volume": volumeWords, "burst": burstWords, "usb_shared": usbShared, "two_homed": twoHomed, "one_used": oneUsed, "same_subnet": sameSubnet, "multi_gig": multiGig}
 
 // Remedies that people say they tried, by the fact of "said" that each comes to: its
 // name alone says that it helped, with "_not" that it did not.
@@ -98,3 +101,9 @@ var (
 	// idleCPU is how a sentence says that no core is full.
 	idleCPU = piece.Compile(`(?i)\b(?:cpus?|cores?|processors?)\b(?: (?:load|usage|use|utili[sz]ation))?[^.;%]{0,20}\b(?:idle|fine|low|bored|not (?:the |a )?(?:bottleneck|problem|issue|limit|full|maxed|busy|loaded)|(?:below|under|only|at|around|about|is|was)\b[^.;%]{0,12}?(\d{1,2}) ?%)|\bno (?:cpu|core)s? (?:is |was |are )?(?:full|maxed|above|over|at 100)`)
 )
+
+// told reports that somebody said so.
+func (s *sink) told(key string) bool {
+	_, ok := s.Host.Get("said", key)
+	return ok
+}

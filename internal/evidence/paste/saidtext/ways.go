@@ -76,29 +76,31 @@ var (
 
 // tools: another tool fills what iperf3 does not, in one sentence or in two.
 func (t *teller) tools(text string) (told bool) {
-	three := iperf3Word.MatchString(text)
-	other := otherTool.MatchString(iperf3Word.ReplaceAllString(text, ""))
-	bits := last(text)
+	whole3, others := iperf3Word.MatchString(text), otherTool.MatchString(iperf3Word.ReplaceAllString(text, ""))
 	slowly := func(words string) {
 		t.set("tool_slower", words)
 		told = true
 	}
-	switch {
-	case three && other:
-		if slower.MatchString(text) {
-			slowly(slower.FindString(text))
-		}
-	case three:
-		t.topic("iperf3 rate", whole(bits))
-	case other && (saturates.MatchString(text) || bits > 0):
-		t.topic("other rate", whole(bits))
+	if whole3 && others && slower.MatchString(text) {
+		slowly(slower.FindString(text))
 	}
 	for _, one := range piece.Cut(text, sentenceEnd) {
-		if bits := last(one); bits > 0 && ncclWord.MatchString(one) != verbsTool.MatchString(one) {
+		bits := last(one)
+		three := iperf3Word.MatchString(one)
+		other := otherTool.MatchString(iperf3Word.ReplaceAllString(one, ""))
+		switch {
+		case three && !other:
+			if bits > 0 || !others {
+				t.topic("iperf3 rate", whole(bits))
+			}
+		case other && !three && (bits > 0 || saturates.MatchString(one)):
+			t.topic("other rate", whole(bits))
+		}
+		if bits > 0 && ncclWord.MatchString(one) != verbsTool.MatchString(one) {
 			t.set(map[bool]string{true: "rate_nccl", false: "rate_verbs"}[ncclWord.MatchString(one)], whole(bits))
 			told = true
 		}
-		if bits := last(one); bits > 0 && !iperf3Word.MatchString(one) && (otherTool.MatchString(one) || copyTool.MatchString(one)) {
+		if bits > 0 && !three && (otherTool.MatchString(one) || copyTool.MatchString(one)) {
 			t.set("rate_other", whole(bits))
 			told = true
 		}
@@ -117,12 +119,16 @@ var (
 	several = piece.Compile(`(?i)\b(?:multiple|several|parallel|simultaneous\w*|concurrent\w*|many|more|two|three|four|second|third|\d{1,3}(?: ?- ?\d{1,3})?)\b(?: [\w/]+){0,2} (?:streams?|connections|sessions|flows|rsyncs?|threads|transfers|copies|processes|instances|simultaneous\w*)\b|\b(?:two|three|four|\d{1,2}) of (?:them|these) (?:at once|at the same time|in parallel|together)|-P ?(?:[2-9]|\d\d+)\b|\bin parallel\b`)
 )
 
-// connections notes what one connection gets, and what several get together.
+// connections notes what one connection gets, what several get together, and the most of
+// all that was told.
 func (t *teller) connections(text string) {
 	for _, clause := range piece.Cut(text, clauseParts) {
 		bits := last(clause)
 		if bits == 0 {
 			continue
+		}
+		for _, f := range carried(clause) {
+			t.extreme("rate_most", f.bits, 1)
 		}
 		switch one, many := single.MatchString(clause), several.MatchString(clause); {
 		case many && strings.TrimSpace(clause) != "":
