@@ -52,7 +52,7 @@ func TestUnlikeFrames(t *testing.T) {
 	})
 }
 
-// TestTooWide: a mask that holds another link's subnet, and one that does not.
+// TestTooWide: a mask that contains another link's subnet, and one that does not.
 func TestTooWide(t *testing.T) {
 	const text = "Transfers to other subnets stall since the second card is in.\n# ip addr\n2: eth0: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1500 qdisc mq state UP group default qlen 1000\n    inet 10.20.0.5/24 brd 10.20.0.255 scope global eth0\n3: eth1: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1500 qdisc mq state UP group default qlen 1000\n    inet 10.99.1.5/% scope global eth1\n"
 	judgeHardware(t, []hardwareCase{

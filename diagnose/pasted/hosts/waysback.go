@@ -39,7 +39,7 @@ func oneDefault(v *scene.View, h *piece.Host, all []scene.Own) {
 // more than 65,536 addresses on one link.
 const widest = 15
 
-// tooWide: a link whose own subnet is so wide that it holds another link's, or the gateway's
+// tooWide: a link whose own subnet is so wide that it contains another link's, or the gateway's
 // networks: what lies there is asked for by ARP on that link, and never sent to a router.
 func tooWide(v *scene.View, h *piece.Host, all []scene.Own) {
 	for _, a := range all {
