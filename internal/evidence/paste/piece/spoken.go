@@ -6,7 +6,7 @@ const longestParagraph = 4000
 // logged is a line of a log, and row one of a table or of a tool's output: nobody says them.
 var (
 	logged = Compile(`^\s*(?:\[\s*\d+\.\d+\]|[A-Z][a-z]{2}\s+\d+ \d\d:\d\d:\d\d|\d{4}-\d\d-\d\d[ T]\d\d:\d\d|[IWE]\d{4} \d\d:)|\bkernel: |^\s*[\w.@-]+\[\d+\]: `)
-	row    = Compile(`^\s*(?:\[ *(?:\d+|SUM|ID)\]|\d+ bytes from|\d+: \w|inet6? |link/|iperf3?: |nc: |ping: |ssh: |curl: |[\w.-]+:\s+flags=|[#$%>] ?(?:ip|iperf|ping|ss|ethtool)\b)`)
+	row    = Compile(`^\s*(?:\[ *(?:\d+|SUM|ID)\]|\d+ bytes from|\d+: \w|inet6? |link/|iperf3?: |nc: |ping: |ssh: |curl: |[\w.-]+:\s+flags=|[\d.]+ MB / +[\d.]+ sec|(?:READ|WRITE): |\S+ +\d+% +\d\S* |[#$%>] ?(?:ip|iperf|ping|ss|ethtool)\b)`)
 )
 
 // Spoken reports a line that somebody may have said: no log's, no tool's, and no longer
