@@ -2,6 +2,7 @@ package pasted
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/linerate/linerate/diagnose/pasted/scene"
@@ -63,4 +64,32 @@ func oddities(v *scene.View) (but []string, evidence []record.Evidence) {
 		}
 	}
 	return but, evidence
+}
+
+// Of causes that sentences alone tell: how sure one may be where another sentence tells a
+// second cause that is nearly as sure, and from where on the second counts.
+const (
+	mostTold  = 0.6
+	leastTold = 0.5
+)
+
+// doubtTold lowers causes that sentences alone tell, where they tell several: no output
+// says which of them it is, and one of them may be what was tried in vain.
+func doubtTold(v *scene.View) {
+	causes := make(map[record.Cause]bool)
+	for _, f := range v.Findings {
+		if f.Confidence >= leastTold && onlyTold(f) {
+			causes[f.Cause] = true
+		}
+	}
+	for i := range v.Findings {
+		if f := &v.Findings[i]; len(causes) > 1 && onlyTold(*f) {
+			f.Confidence = min(f.Confidence, mostTold)
+		}
+	}
+}
+
+// onlyTold reports a finding that rests on sentences alone.
+func onlyTold(f scene.Finding) bool {
+	return len(f.Evidence) > 0 && !slices.ContainsFunc(f.Evidence, func(e record.Evidence) bool { return !strings.HasPrefix(e.What, "said") && e.What != "rates" })
 }

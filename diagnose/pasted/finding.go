@@ -33,6 +33,7 @@ func Judge(c piece.Case) scene.Answer {
 		r(v)
 	}
 	doubtWell(v)
+	doubtTold(v)
 	slices.SortStableFunc(v.Findings, func(x, y scene.Finding) int { return cmp.Compare(y.Confidence, x.Confidence) })
 	var a scene.Answer
 	type about struct {

@@ -282,3 +282,20 @@ func guestDrops(v *scene.View) {
 		}
 	}
 }
+
+// brokenPair: a driver that says that its link came up slower than both ends agreed.
+func brokenPair(v *scene.View) {
+	for _, h := range v.Case.Hosts {
+		for _, e := range h.Events {
+			if e.Kind != "downshift" {
+				continue
+			}
+			link := cmp.Or(e.Link, "the port")
+			v.Add(record.LineRate, 0.86, h, link+" of "+scene.NameOf(h)+" (its cable)",
+				fmt.Sprintf("The driver says that %s came up slower than both ends had agreed: the faster mode needs all four pairs of the cable, and with one of them broken the ports fall back (downshift).", link),
+				"Replace the cable, and keep it off power lines; then another port at the switch, and the wall sockets and panels between. No setting helps, and a fixed speed makes it worse.",
+				scene.Saw("log", e.Text, e.Source))
+			return
+		}
+	}
+}

@@ -6,6 +6,6 @@ import "github.com/linerate/linerate/diagnose/pasted/scene"
 func Rules() []scene.Rule {
 	return []scene.Rule{
 		slots, cardTotal, queuePairs, oneCoreInterrupts, fullBacklog,
-		slowPort, slowerThanOnce, stalledCard, speedUnread, restlessPort, guestDrops, kernelWords,
+		slowPort, slowerThanOnce, brokenPair, stalledCard, speedUnread, restlessPort, guestDrops, kernelWords, fullSockets, wrongSums,
 	}
 }

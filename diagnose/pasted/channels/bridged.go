@@ -86,6 +86,76 @@ func smallBridge(v *scene.View) {
 	}
 }
 
+// containerBridges are how bridges for containers and guests are called that take an MTU of
+// their own and not their uplink's: they have no card as a port.
+var containerBridges = []string{"docker", "br-", "cni", "cbr", "virbr", "lxcbr", "lxdbr", "podman", "nerdctl", "veth", "cali", "lxc"}
+
+// largeBridge: a bridge of containers with larger frames than the host's own card takes, as
+// in clouds whose network carries less than 1500 (Docker's bridge has 1500 whatever is below).
+func largeBridge(v *scene.View) {
+	for _, h := range v.Hosts {
+		card, least, at := "", 0.0, piece.Source{}
+		for _, name := range h.Subjects("link") {
+			n, from, ok := scene.Number(h, "link "+name, "mtu")
+			if ok && n >= 576 && scene.Card(name) && scene.Word(h, name, "kind") == "" && scene.Word(h, name, "state") != "down" {
+				if n > least {
+					card, least, at = name, n, from
+				}
+			}
+		}
+		for _, name := range h.Subjects("link") {
+			n, from, ok := scene.Number(h, "link "+name, "mtu")
+			if !ok || card == "" || least >= 1500 || n <= least || scene.Word(h, name, "state") == "down" ||
+				!slices.ContainsFunc(containerBridges, func(p string) bool { return strings.HasPrefix(name, p) }) {
+				continue
+			}
+			sure := 0.66
+			if !v.Complains() {
+				sure = 0.5
+			}
+			v.Add(record.MTU, sure, h, fmt.Sprintf("%s of %s (MTU %.0f)", name, scene.NameOf(h), n),
+				fmt.Sprintf("%s has an MTU of %.0f and the host's %s %.0f: containers announce segments that fit the larger one, so that full packets do not fit what is below, and small ones pass: handshakes and pings work, and transfers hang.", name, n, card, least),
+				fmt.Sprintf("Give the containers' network the MTU of %s: Docker `{\"mtu\": %.0f}` in daemon.json and `--opt com.docker.network.driver.mtu=%.0f` for each network, the CNI's mtu (less its tunnel's header), `<mtu size='%.0f'/>` for libvirt; then start the containers again.", card, least, least, least),
+				scene.Saw("MTU of "+name, fmt.Sprintf("%.0f", n), from), scene.Saw("MTU of "+card, fmt.Sprintf("%.0f", least), at))
+			return
+		}
+	}
+}
+
+// unlikeFrames: cards of one host of which one has jumbo frames and another has none, where
+// large frames are what is asked about.
+func unlikeFrames(v *scene.View) {
+	_, large := v.Case.Topics["large"]
+	if !large && !v.Said("large_lost") || !v.Complains() || v.HasFinding(record.MTU) {
+		return
+	}
+	for _, h := range v.Hosts {
+		var small, jumbo string
+		var at, from piece.Source
+		for _, name := range h.Subjects("link") {
+			n, source, ok := scene.Number(h, "link "+name, "mtu")
+			switch {
+			case !ok || !scene.Card(name) || scene.Word(h, name, "state") == "down" || scene.Word(h, name, "carrier") == "no":
+			case n > 1600:
+				jumbo, at = name, source
+			case n == 1500:
+				small, from = name, source
+			}
+		}
+		if small == "" || jumbo == "" {
+			continue
+		}
+		v.Add(record.MTU, 0.46, h, fmt.Sprintf("%s (1500) beside %s (jumbo frames) of %s", small, jumbo, scene.NameOf(h)),
+			fmt.Sprintf("%s has jumbo frames and %s an MTU of 1500: what goes by %s is no jumbo frame, and what comes there in jumbo frames is dropped. Which of the two the traffic takes decides.", jumbo, small, small),
+			fmt.Sprintf("If both belong to one purpose (two paths of storage, a bond): `ip link set %s mtu 9000`, kept in its configuration, and the same on the switch's port. Else see by which the traffic goes: `ip route get PEER`.", small),
+			scene.Saw("MTU of "+small, "1500", from), scene.Saw("MTU of "+jumbo, "above 1500", at)).Ask = []scene.Missing{
+			{Command: "ip route get PEER; ping -M do -s 8972 -I " + jumbo + " PEER", Host: scene.NameOf(h), Why: "which link the traffic takes, and whether jumbo frames pass there"},
+			{Command: "show interfaces | include MTU", Host: "the switch", Why: "the MTU of both ports"},
+		}
+		return
+	}
+}
+
 // failoverPaths: several paths to a disk of which one group carries.
 func failoverPaths(v *scene.View) {
 	for _, h := range v.Hosts {

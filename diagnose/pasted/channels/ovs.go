@@ -41,6 +41,8 @@ func ovsBond(v *scene.View, h *piece.Host, name string) {
 	switch netstate.OVSMode(mode.Text) {
 	case netstate.OVSBalanceSLB:
 		b.bySource()
+	case netstate.OVSBalanceTCP:
+		b.byFlows()
 	case netstate.OVSActiveBackup:
 		sure := 0.6
 		evidence := []record.Evidence{scene.Saw("bond_mode of "+name, mode.Text, mode.Source)}
@@ -122,23 +124,8 @@ func (b switched) disabled() bool {
 // bySource: balance-slb gives one MAC address in one VLAN one link. Buckets with load
 // show how many have traffic, and whether the members share it.
 func (b switched) bySource() {
-	sums, all, most, buckets := map[string]float64{}, 0.0, 0.0, 0
-	var bucket string
-	var at piece.Source
-	for _, m := range b.members {
-		for _, key := range b.host.Keys("link " + m) {
-			number, is := strings.CutPrefix(key, "hash ")
-			load, source, ok := scene.Number(b.host, "link "+m, key)
-			if _, err := strconv.ParseUint(number, 10, 8); !is || !ok || err != nil {
-				continue
-			}
-			sums[m] += load
-			all += load
-			if buckets++; load > most {
-				most, bucket, at = load, number, source
-			}
-		}
-	}
+	sums, load := b.loads()
+	all, most, bucket, at := load.all, load.most, load.bucket, load.at
 	if _, part := scene.Busiest(sums); len(sums) > 1 && len(sums) == len(b.members) && part/all < 1.4/float64(len(sums)) {
 		return // several MAC addresses, on all members alike
 	}
@@ -154,4 +141,62 @@ func (b switched) bySource() {
 	b.view.Add(record.SingleLink, b.doubted(sure), b.host, b.where(),
 		b.name+" is an Open vSwitch bond in balance-slb: it chooses by source MAC and VLAN, so one VM (one MAC) has one link, moved now and then.",
 		fmt.Sprintf("Use LACP with the switch and `ovs-vsctl set port %s bond_mode=balance-tcp lacp=active`, which hashes flows; or several VMs or MACs.", b.name), evidence...)
+}
+
+// buckets is the load that `bond/show` lists: of all, the largest, and how many have some.
+type buckets struct {
+	all, most float64 // kB
+	bucket    string  // the largest one's number
+	at        piece.Source
+	count     int
+}
+
+// loads are the members' loads, and all of them together.
+func (b switched) loads() (map[string]float64, buckets) {
+	sums, load := map[string]float64{}, buckets{}
+	for _, m := range b.members {
+		for _, key := range b.host.Keys("link " + m) {
+			number, is := strings.CutPrefix(key, "hash ")
+			n, source, ok := scene.Number(b.host, "link "+m, key)
+			if _, err := strconv.ParseUint(number, 10, 8); !is || !ok || err != nil {
+				continue
+			}
+			sums[m] += n
+			load.all += n
+			if load.count++; n > load.most {
+				load.most, load.bucket, load.at = n, number, source
+			}
+		}
+	}
+	return sums, load
+}
+
+// byFlows: balance-tcp with an LACP partner, where one member carries nearly all, by the
+// buckets' load or by what is said.
+func (b switched) byFlows() {
+	status, ok := scene.Fact(b.host, b.name, "lacp_status")
+	if !ok || status.Text != "negotiated" || len(b.members) < 2 {
+		return
+	}
+	evidence := []record.Evidence{scene.Saw("bond_mode of "+b.name, b.mode.Text, b.mode.Source), scene.Saw("lacp_status of "+b.name, status.Text, status.Source)}
+	sums, load := b.loads()
+	member, part := scene.Busiest(sums)
+	sure, what := 0.0, ""
+	if load.all > 0 && part/load.all > 0.85 {
+		sure, what = 0.72, fmt.Sprintf("%.0f %% of its load is in buckets of %s, and %d buckets have any", 100*part/load.all, member, load.count)
+		evidence = append(evidence, scene.Saw("load of "+member, fmt.Sprintf("%.0f of %.0f kB", part, load.all), load.at))
+	} else if h := slices.IndexFunc(b.view.Case.Hosts, func(h *piece.Host) bool { _, told := h.Get("said", "one_link"); return told }); load.all == 0 && h >= 0 {
+		x, _ := b.view.Case.Hosts[h].Get("said", "one_link")
+		sure, what = 0.5, "one member carries nearly all, by what is said, and no bucket with load is listed"
+		evidence = append(evidence, scene.Saw("said", x.Text, x.Source))
+	}
+	if sure == 0 {
+		return
+	}
+	b.view.Add(record.HashImbalance, sure, b.host, b.where(),
+		fmt.Sprintf("%s is an Open vSwitch bond in balance-tcp whose LACP is agreed and whose members are enabled, so flows may take either link: %s. Few flows fall on one member by their hash; a flow through a tunnel or of one pair of ports has one hash; and buckets move only when it rebalances (every 10 s, never with bond-rebalance-interval 0, and not at all where a rule sends to the member instead of the bond).", b.name, what),
+		fmt.Sprintf("Test with many flows (`iperf3 -P 16`). If all stay on one: `ovs-vsctl set port %s other_config:bond-rebalance-interval=10000`, another `other_config:bond-hash-basis`, and a newer Open vSwitch (2.17 had faults there).", b.name), evidence...).Ask = []scene.Missing{
+		{Command: fmt.Sprintf("ovs-appctl bond/show %s, twice while many flows run", b.name), Host: scene.NameOf(b.host), Why: "which buckets have load, on which member, and whether they move"},
+		{Command: fmt.Sprintf("ovs-vsctl get port %s other_config; ovs-ofctl dump-flows BRIDGE", b.name), Host: scene.NameOf(b.host), Why: "the interval of rebalancing, the hash's basis, and whether a rule names a member"},
+	}
 }

@@ -7,7 +7,7 @@ func Rules() []scene.Rule {
 	return []scene.Rule{
 		deadPorts, oneStream,
 		noAggregator,
-		blackHole, smallBridge, failoverPaths,
+		blackHole, smallBridge, largeBridge, unlikeFrames, failoverPaths,
 		otherBundles, evenAdapters,
 		lacpSilent, fecMismatch, lacpSplit, lacpStates, teamPorts, teamWatches, teamHashes, useCarrier,
 		lacpEvents, slowStart, delayedUp, flapping, notAdded, dimLight,

@@ -18,6 +18,7 @@ func bundleSaid(v *scene.View) {
 		if x, ok := h.Get("said", "no_lacp"); ok && v.Complains() {
 			noLACPSaid(v, h, x)
 		}
+		hashSaid(v, h)
 		if x, ok := h.Get("said", "few_links"); ok {
 			fewLinksSaid(v, h, x)
 		}
@@ -82,4 +83,30 @@ func fewLinksSaid(v *scene.View, h *piece.Host, x piece.Value) {
 	f.Ask = []scene.Missing{{Command: "cat /proc/net/bonding/* (or teamdctl TEAM config dump)", Host: scene.NameOf(h), Why: "what the hash reads"},
 		{Command: "ip -s link, before and after", Host: scene.NameOf(h), Why: "which link sent and received how much"},
 		{Command: "ss -tn", Host: scene.NameOf(h), Why: "addresses and ports of the flows: which link each takes can be computed"}}
+}
+
+// hashSaid: a switch's hash that reads no ports, or cannot be told to, by its own words or
+// its owner's.
+func hashSaid(v *scene.View, h *piece.Host) {
+	short, ok := h.Get("said", "hash_short")
+	refused, ok2 := h.Get("said", "hash_unsupported")
+	if !ok && !ok2 || v.HasFinding(record.SingleLink) {
+		return
+	}
+	var evidence []record.Evidence
+	sure, what := 0.0, ""
+	if ok2 {
+		sure, what = 0.52, "The switch says that its hash cannot be set: it stays as the chip or its SAI has it, and what it reads nobody showed. If that is addresses alone, all flows between two hosts share one link."
+		evidence = append(evidence, scene.Saw("said", refused.Text, refused.Source))
+	}
+	if ok {
+		sure, what = 0.64, "By what is said, the switch's hash reads no ports: all flows between two addresses take one link, however many there are, and several pairs of hosts share the links by chance."
+		evidence = append(evidence, scene.Saw("said", short.Text, short.Source))
+	}
+	v.Add(record.SingleLink, sure, h, "the switch's hash", what,
+		"Let it hash addresses and ports (SONiC: `config switch-hash global lag-hash SRC_IP DST_IP IP_PROTOCOL L4_SRC_PORT L4_DST_PORT`, and ecmp-hash; others: `port-channel load-balance src-dst-ip-port`); where the platform cannot, newer firmware, or several addresses at each end.", evidence...).Ask = []scene.Missing{
+		{Command: "show switch-hash global; show switch-hash capabilities", Host: "the switch", Why: "what the hash reads, and what the platform can (SONiC; others: show port-channel load-balance)"},
+		{Command: "show interfaces counters, before and after", Host: "the switch", Why: "which member carried how much"},
+		{Command: "iperf3 -c PEER -P 16", Host: "", Why: "whether flows that differ in ports alone add up"},
+	}
 }

@@ -27,6 +27,7 @@ func secondInterface(v *scene.View) {
 			}
 		}
 		oneDefault(v, h, all)
+		tooWide(v, h, all)
 		windowsDefault(v, h)
 		hostRoutes(v, h)
 	}

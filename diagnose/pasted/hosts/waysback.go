@@ -35,6 +35,42 @@ func oneDefault(v *scene.View, h *piece.Host, all []scene.Own) {
 	}
 }
 
+// widest is the prefix length of a link's own subnet from which on it is rather a mistake:
+// more than 65,536 addresses on one link.
+const widest = 15
+
+// tooWide: a link whose own subnet is so wide that it contains another link's, or the gateway's
+// networks: what lies there is asked for by ARP on that link, and never sent to a router.
+func tooWide(v *scene.View, h *piece.Host, all []scene.Own) {
+	for _, a := range all {
+		if a.Prefix.Bits() == 0 || a.Prefix.Bits() > widest || !scene.Physical(a.Link) {
+			continue
+		}
+		wide := a.Prefix.Masked()
+		evidence := []record.Evidence{scene.Saw("address of "+a.Link, a.Prefix.String(), a.At)}
+		inner, sure := "", 0.0
+		for _, b := range all {
+			if b.Link != a.Link && b.Prefix.Bits() > a.Prefix.Bits() && wide.Contains(b.Prefix.Addr()) {
+				inner, sure = fmt.Sprintf("%s of %s", b.Prefix.Masked(), b.Link), 0.6
+				evidence = append(evidence, scene.Saw("address of "+b.Link, b.Prefix.String(), b.At))
+			}
+		}
+		for _, r := range h.Routes {
+			if sure == 0 && r.Gateway.IsValid() && r.Dst.Bits() > wide.Bits() && wide.Contains(r.Dst.Addr()) {
+				inner, sure = fmt.Sprintf("%s by %s", r.Dst, r.Gateway), 0.5
+				evidence = append(evidence, scene.Saw("route", inner, r.Source))
+			}
+		}
+		if sure == 0 || !v.Complains() && len(v.Case.Runs) == 0 && !v.Said("unreachable") {
+			continue
+		}
+		v.Add(record.AsymmetricRoute, sure, h, fmt.Sprintf("%s of %s (%s)", a.Link, scene.NameOf(h), wide),
+			fmt.Sprintf("The subnet of %s is %s, which holds %s too: for the rest of it the host asks by ARP on %s instead of sending to a router, and answers to hosts that another link or a router leads to leave there, or are lost.", a.Link, wide, inner, a.Link),
+			fmt.Sprintf("Give %s the mask that its network really has (a /8 is mostly the default of a class, where /24 or /16 was meant), on every host of that network, and route the rest by the gateway.", a.Link), evidence...)
+		return
+	}
+}
+
 // onlyDefault is the default route of a host whose default routes are all by one
 // interface; nil where there is none, or another.
 func onlyDefault(h *piece.Host) *piece.Route {

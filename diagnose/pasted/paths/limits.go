@@ -7,6 +7,7 @@ import (
 
 	"github.com/linerate/linerate/diagnose/pasted/scene"
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
+	"github.com/linerate/linerate/internal/evidence/paste/saidtext"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -18,19 +19,31 @@ const mostContested = 0.46
 func flowRates(v *scene.View) (one, many unit.BitRate, ok bool) {
 	_, single, told := saidBy(v, "rate_one")
 	_, sum, both := saidBy(v, "rate_many")
-	return unit.BitRate(piece.Float(single.Text)), unit.BitRate(piece.Float(sum.Text)), told && both
+	one = unit.BitRate(piece.Float(single.Text))
+	for _, r := range v.Case.Runs { // one of them measured, the other told
+		if !told && !r.UDP && r.Target == 0 && max(len(r.Streams), r.Parallel) <= 1 {
+			one = max(one, r.Rate)
+		}
+	}
+	return one, unit.BitRate(piece.Float(sum.Text)), one > 0 && both
 }
 
 // flowLimit: one flow and several, as sentences tell their rates: each flow has a limit,
 // and the path has more.
 func flowLimit(v *scene.View) {
 	single, sum, ok := flowRates(v)
-	if !ok || sum < single*14/10 || len(v.Bonds) > 0 {
+	_, bundle := v.Case.Topics["bundle"]
+	if !ok || float64(sum) < saidtext.FewFlows*float64(single) || len(v.Bonds) > 0 || bundle && scene.NearLineRate(single) {
 		return
 	}
-	h, one, _ := saidBy(v, "rate_one")
-	_, many, _ := saidBy(v, "rate_many")
-	evidence := []record.Evidence{scene.Saw("said", fmt.Sprintf("%v by one flow", single), one.Source), scene.Saw("said", fmt.Sprintf("%v by several", sum), many.Source)}
+	h, many, _ := saidBy(v, "rate_many")
+	from := many.Source
+	if by, one, told := saidBy(v, "rate_one"); told {
+		h, from = by, one.Source
+	} else if len(v.Case.Runs) > 0 {
+		from = v.Case.Runs[0].Source
+	}
+	evidence := []record.Evidence{scene.Saw("said", fmt.Sprintf("%v by one flow", single), from), scene.Saw("said", fmt.Sprintf("%v by several", sum), many.Source)}
 	_, trip, far := saidBy(v, "trip_ms")
 	_, cloud, _ := saidBy(v, "cloud")
 	switch ms := piece.Float(trip.Text); {
@@ -55,7 +68,27 @@ func flowLimit(v *scene.View) {
 			{Command: "mpstat -P ALL 1 5", Host: "both hosts", Why: "while one flow runs: whether a core is full, in %soft (interrupts) or %sys (the program)"},
 			{Command: "ss -tin", Host: "the sender", Why: "while one flow runs: losses, window, and what TCP waits for"},
 			{Command: "ethtool -k LINK; ethtool -c LINK; cat /sys/class/net/LINK/device/numa_node", Host: "both hosts", Why: "offloads, interrupt moderation, and whose node the card is at"}}
+	case sum < single*5/2:
+	case single < 300*unit.Mbps:
+		v.Add(record.ReceiveWindow, 0.45, h, "each connection",
+			fmt.Sprintf("One connection gets %v and several together %v: the way carries more, and each connection has a limit of its own. Over a long way that is its window for each round trip (TCP's buffers; ssh has a window of its own); losses act the same.", single, sum),
+			"See the round trip (`ping`) and what TCP waits for (`ss -tin`): window over round trip is the rate. Raise the third values of tcp_rmem and tcp_wmem at both ends, use BBR where packets are lost, a program without its own window, or several connections at once.", evidence...).Ask = eachAsks
+	default:
+		what := ""
+		if _, by, _ := saidBy(v, "copy_by"); strings.HasPrefix(by.Text, "nfs") {
+			what = " For NFS: mount with `nconnect=8` (Linux 5.3 and later; the connections of one mount share its requests), or several addresses of the server."
+		}
+		v.Add(record.SenderCPU, 0.42, h, "each connection",
+			fmt.Sprintf("One connection gets %v and several together %v: the links carry more, and each connection has a limit of its own: the core that serves it, or its window for each round trip.", single, sum),
+			"Use several connections."+what+" For one: jumbo frames, GRO and TSO on, the interrupt and the program on cores of the card's node; and larger tcp_rmem and tcp_wmem where the way is long.", evidence...).Ask = eachAsks
 	}
+}
+
+// eachAsks are the outputs that say what limits each connection.
+var eachAsks = []scene.Missing{
+	{Command: "ping -c 20 PEER", Host: "the host", Why: "the round trip and losses"},
+	{Command: "ss -tin dst PEER", Host: "both hosts", Why: "while one transfer runs: rwnd_limited, sndbuf_limited, cwnd, retrans"},
+	{Command: "mpstat -P ALL 1 5", Host: "both hosts", Why: "while one connection runs: whether one core is full"},
 }
 
 // fullProgram: a core that a sentence calls full, with whose it is.
@@ -85,6 +118,7 @@ func fullProgram(v *scene.View) {
 	if one, many, ok := flowRates(v); ok && many >= one*14/10 {
 		sure = min(sure, mostContested) // what is full carries no more for several flows
 	}
+	sure = contested(v, "cpu_full", sure)
 	v.Add(cause, sure, h, what+" (full)",
 		fmt.Sprintf("By what is said, %s is full while it runs: that is the limit, whatever the links carry.", what), remedy,
 		scene.Saw("said", x.Text+" at 100 %", x.Source)).Ask = []scene.Missing{
@@ -116,7 +150,7 @@ func lossyDistance(v *scene.View) {
 		return
 	}
 	h, x, _ := saidBy(v, key)
-	v.Add(record.Congestion, sure, h, "losses on the long way",
+	v.Add(record.Congestion, contested(v, key, sure), h, "losses on the long way",
 		"A flow over a long way is slowed by few losses: after each one CUBIC or Reno halves its window and needs many round trips to grow again, so that the rate falls with the distance and the links stay empty. The losses are often a short buffer where a fast link meets a slower one, which a faster sender's bursts overflow, or a provider's policer.",
 		"Find where they are (`mtr -rwzc 200 PEER` each way; `iperf3 -u -b` at half the rate, then more), and let the provider see it. Meanwhile BBR on the sender (`sysctl -w net.core.default_qdisc=fq net.ipv4.tcp_congestion_control=bbr`), pacing below the slowest link (`tc qdisc replace dev LINK root fq maxrate RATE`), or several flows.",
 		scene.Saw("said", x.Text, x.Source)).Ask = longAsks

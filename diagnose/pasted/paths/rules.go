@@ -53,7 +53,7 @@ func smallerHelped(v *scene.View) {
 	if !ok {
 		return
 	}
-	p, sure := pathOf(v), 0.74
+	p, sure := pathOf(v), contested(v, "mtu_helps", 0.74)
 	if v.Said("offload_helps") {
 		sure = mostContested // either may be what helped
 	}
@@ -69,7 +69,7 @@ func offloadHelped(v *scene.View) {
 	if !ok {
 		return
 	}
-	sure := 0.68
+	sure := contested(v, "offload_helps", 0.68)
 	if v.Said("mtu_helps") {
 		sure = mostContested
 	}

@@ -22,6 +22,9 @@ func credits(v *scene.View) {
 		sure = 0.64
 		evidence[1] = scene.Saw("said", name.Text, name.Source)
 	}
+	if _, _, disk := saidBy(v, "volume"); disk {
+		sure = min(sure, mostContested) // a volume has credits and limits of its own
+	}
 	v.Add(record.Shaper, sure, h, "the instance's credits ("+provider.Text+")",
 		"By what is said, it is fast for some time and slow from then on, or never faster than a base rate: smaller instances have a base rate and credits above it (\"up to\"), which a long transfer uses up and a rest fills again. No setting of the host changes that.",
 		"Take a type whose sustained rate is what you need (AWS: the baseline of `aws ec2 describe-instance-types`, not the peak), or spread the transfer over time or instances. A disk's credits look the same: test the network alone (`iperf3 -t 1800`).", evidence...).Ask = append([]scene.Missing{
@@ -40,6 +43,29 @@ func sharedUSB(v *scene.View) {
 		scene.Saw("said", strings.TrimSpace(x.Text), x.Source)).Ask = []scene.Missing{
 		{Command: "lsusb -t", Host: scene.NameOf(h), Why: "which hub each device hangs on, and at which speed (480M, 5000M)"},
 		{Command: "iperf3 -c PEER -t 30, alone and while the disk is read", Host: scene.NameOf(h), Why: "whether each is slower while the other works"},
+	}
+}
+
+// Rates between which USB 2 is what a network adapter there is limited by: what its 480
+// Mbit/s leave of payload, and what any such adapter does.
+const (
+	leastUSB2 = 60 * unit.Mbps
+	mostUSB2  = 400 * unit.Mbps
+)
+
+// slowUSB: a network adapter at USB 2, and rates that are what that carries.
+func slowUSB(v *scene.View) {
+	h, x, ok := saidBy(v, "usb2")
+	_, most, told := saidBy(v, "rate_most")
+	rate := max(unit.BitRate(piece.Float(most.Text)), v.Best())
+	if !ok || !told && rate == 0 || rate < leastUSB2 || rate > mostUSB2 || !v.Complains() || v.HasFinding(record.CardSlot) {
+		return
+	}
+	v.Add(record.CardSlot, 0.56, h, "USB 2 (480 Mbit/s for both ways together)",
+		fmt.Sprintf("By what is said, the network adapter is at USB 2, which carries some 280 to 340 Mbit/s of payload, shared by both ways and all that hangs on the same hub: %v is what is left of that, whatever the cable beyond it can.", rate),
+		"Use a port of USB 3 (blue, SS) with a cable and a hub for it (`lsusb -t` shows 5000M then), a card in a slot, or the host's own port.", scene.Saw("said", strings.TrimSpace(x.Text), x.Source)).Ask = []scene.Missing{
+		{Command: "lsusb -t", Host: scene.NameOf(h), Why: "at which speed the adapter is (480M or 5000M), and what shares its hub"},
+		{Command: "iperf3 -c PEER, then with -R", Host: scene.NameOf(h), Why: "what it carries each way"},
 	}
 }
 
@@ -94,7 +120,7 @@ func heavyProgram(v *scene.View) {
 	if _, _, full := saidBy(v, "cpu_full"); !ok || full || v.HasFinding(record.SenderCPU) || v.HasFinding(record.ReceiverCPU) {
 		return
 	}
-	v.Add(record.SenderCPU, 0.55, h, x.Text+" (heavy on the processor)",
+	v.Add(record.SenderCPU, contested(v, "cpu_full", 0.55), h, x.Text+" (heavy on the processor)",
 		fmt.Sprintf("By what is said, %s is heavy on the processor while it runs: it serves a connection with one core, which is full long before all of them are, and that core is the limit, at one end or the other.", x.Text),
 		ofProgram(x), scene.Saw("said", x.Text+" is heavy on the processor", x.Source)).Ask = []scene.Missing{
 		{Command: "top -H -b -n 1 | head -20; mpstat -P ALL 1 5", Host: "both ends", Why: "while it runs: whether one thread is near 100 %, and whose"},

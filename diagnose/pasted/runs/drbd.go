@@ -42,7 +42,7 @@ func resync(v *scene.View) {
 		case told && said > 1.5*bits:
 			sure = min(sure+0.14, 0.92)
 			evidence = append(evidence, scene.Saw("said of other traffic", unit.BitRate(said).String(), seen))
-		case full, !asks && nearLineRate(speed) && speed < 2*unit.Gbps:
+		case full, !asks && scene.NearLineRate(speed) && speed < 2*unit.Gbps:
 			sure = 0.4 // as fast as one link
 		}
 		p := of("drbd")

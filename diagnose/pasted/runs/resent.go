@@ -33,7 +33,7 @@ func resent(v *scene.View) {
 			continue
 		}
 		part := float64(r.Retransmits) * mss / sent
-		if part < leastResent || r.Intervals >= 3 && float64(r.Lossy) < mostlyLossy*float64(r.Intervals) || nearLineRate(r.Rate) {
+		if part < leastResent || r.Intervals >= 3 && float64(r.Lossy) < mostlyLossy*float64(r.Intervals) || scene.NearLineRate(r.Rate) {
 			continue
 		}
 		if part > share {
@@ -109,20 +109,6 @@ func overlaid(v *scene.View) bool {
 func spraying(v *scene.View) bool {
 	for _, b := range v.Bonds {
 		if b.Mode == "balance-rr" {
-			return true
-		}
-	}
-	return false
-}
-
-// lineRates are what links are sold by.
-var lineRates = []unit.BitRate{10 * unit.Mbps, 100 * unit.Mbps, unit.Gbps, 2500 * unit.Mbps, 5 * unit.Gbps, 10 * unit.Gbps, 25 * unit.Gbps, 40 * unit.Gbps, 50 * unit.Gbps, 100 * unit.Gbps, 200 * unit.Gbps, 400 * unit.Gbps}
-
-// nearLineRate reports a rate that one link of some kind, or two fast ones, carry when
-// they are full.
-func nearLineRate(rate unit.BitRate) bool {
-	for _, line := range lineRates {
-		if scene.Close(rate, line, 0.86, 1) || line >= unit.Gbps && scene.Close(rate, 2*line, 0.86, 1) {
 			return true
 		}
 	}

@@ -20,7 +20,7 @@ func saidRates(v *scene.View) {
 			continue
 		}
 		a := account{View: v, h: h}
-		if !a.connections() {
+		if !a.eachLimited() {
 			a.storage()
 		}
 		a.falls()
@@ -70,13 +70,13 @@ func (a account) storage() {
 	if r, ok := a.measured(); ok && r.Rate >= net*95/100 {
 		net, from, sure, test = r.Rate, r.Source, 0.54, r.Tool
 	}
-	if other, seen := a.rate("copy_most_bps"); net == 0 && float64(slow) < saidtext.Gap/2*float64(other) && other < 20*unit.Gbps {
+	by := a.word("copy_by").Text
+	if other, seen := a.rate("copy_most_bps"); net == 0 && by != "" && float64(slow) < saidtext.Gap/2*float64(other) && other < 20*unit.Gbps {
 		net, from, sure, test = other, seen, 0.42, "another transfer"
 	}
-	if net == 0 || float64(slow) >= saidtext.Gap*float64(net) {
-		return
+	if least, _ := a.rate("net_least_bps"); net == 0 || float64(slow) >= saidtext.Gap*float64(net) || least > 0 && float64(slow) >= saidtext.Gap*float64(least) {
+		return // or one of several tests is as slow: what differs between them is not here
 	}
-	by := a.word("copy_by").Text
 	if _, line := a.Case.Topics["radio"]; line && by == "" && test == "another transfer" {
 		return // a line has another rate each way
 	}
@@ -159,30 +159,12 @@ func (a account) bundled() bool {
 	return told || len(a.Bonds) > 0
 }
 
-// connections: one connection that gets little where several together get much.
-func (a account) connections() bool {
-	one, at := a.rate("one_bps")
-	many, from := a.rate("several_bps")
-	if one == 0 || many < 5*one/2 || nearLineRate(one) && a.bundled() {
-		return false
-	}
-	evidence := []record.Evidence{scene.Saw("said of one connection", one.String(), at), scene.Saw("said of several", many.String(), from)}
-	if one < 300*unit.Mbps {
-		f := a.Add(record.ReceiveWindow, 0.45, a.h, "each connection",
-			fmt.Sprintf("One connection gets %v and several together %v: the way carries more, and each connection has a limit of its own. Over a long way that is its window for each round trip (TCP's buffers; ssh has a window of its own); losses act the same.", one, many),
-			"See the round trip (`ping`) and what TCP waits for (`ss -tin`): window over round trip is the rate. Raise the third values of tcp_rmem and tcp_wmem at both ends, use BBR where packets are lost, a program without its own window, or several connections at once.", evidence...)
-		f.Ask = []scene.Missing{{Command: "ping -c 20 PEER", Host: "the host", Why: "the round trip and losses"}, {Command: "ss -tin dst PEER", Host: "both hosts", Why: "while one transfer runs: rwnd_limited, sndbuf_limited, cwnd, retrans"}}
-		return true
-	}
-	what := ""
-	if strings.HasPrefix(a.word("copy_by").Text, "nfs") {
-		what = " For NFS: mount with `nconnect=8` (Linux 5.3 and later; the connections of one mount share its requests), or several addresses of the server."
-	}
-	f := a.Add(record.SenderCPU, 0.42, a.h, "each connection",
-		fmt.Sprintf("One connection gets %v and several together %v: the links carry more, and each connection has a limit of its own: the core that serves it, or its window for each round trip.", one, many),
-		"Use several connections."+what+" For one: jumbo frames, GRO and TSO on, the interrupt and the program on cores of the card's node; and larger tcp_rmem and tcp_wmem where the way is long.", evidence...)
-	f.Ask = []scene.Missing{{Command: "mpstat -P ALL 1 5", Host: "both hosts", Why: "while one connection runs: whether one core is full"}, {Command: "ss -tin dst PEER", Host: "the host", Why: "what TCP waits for: rwnd_limited, sndbuf_limited"}}
-	return true
+// eachLimited reports one connection that gets little where several together get much:
+// what limits it is each connection's own.
+func (a account) eachLimited() bool {
+	one, _ := a.rate("rate_one")
+	many, _ := a.rate("rate_many")
+	return one > 0 && float64(many) >= saidtext.FewFlows*float64(one) && !(scene.NearLineRate(one) && a.bundled())
 }
 
 // falls: a copy that starts fast is taken by a cache, then the disks set the pace.
@@ -200,8 +182,11 @@ func (a account) falls() {
 
 // tenth: what never gets beyond 100 Mbit/s where links of a gigabit are.
 func (a account) tenth() {
-	x := a.word("tenth")
-	if x.Text == "" || a.Best() > 120*unit.Mbps {
+	x, sure := a.word("tenth"), 0.48
+	if up := a.word("came_up"); up.Text != "" {
+		x, sure = up, 0.6
+	}
+	if x.Text == "" || a.Best() > 120*unit.Mbps && sure < 0.5 {
 		return
 	}
 	for _, h := range a.Hosts {
@@ -211,7 +196,7 @@ func (a account) tenth() {
 			}
 		}
 	}
-	f := a.Add(record.LineRate, 0.48, a.h, "a link that came up at 100 Mbit/s",
+	f := a.Add(record.LineRate, sure, a.h, "a link that came up at 100 Mbit/s",
 		"What never gets beyond 100 Mbit/s with cards of a gigabit or more is mostly a link that came up at 100 Mbit/s: gigabit needs all four pairs of the cable, and a bad pair, plug or wall socket lets the ports fall back.",
 		"See what was negotiated (`ethtool LINK`: Speed, and what both ends advertise), on each link of the way and at the switch. Replace the patch cable first, then try another port; let both ends negotiate (no fixed speed).", scene.Saw("said", x.Text, x.Source))
 	f.Ask = []scene.Missing{{Command: "ethtool LINK", Host: "both hosts", Why: "Speed, Duplex, and what the link partner advertises"}, {Command: "show interfaces status", Host: "the switch", Why: "the speed of each port on the way"}}

@@ -31,8 +31,11 @@ func bond(h *piece.Host, name string) netstate.Bond {
 	if id := count(h, "link "+name, "ad_aggregator"); id > 0 {
 		ad := netstate.Aggregator{ID: id, Ports: count(h, "link "+name, "ad_num_ports"), ActorKey: count(h, "link "+name, "ad_actor_key"),
 			PartnerKey: count(h, "link "+name, "ad_partner_key")}
-		ad.PartnerMAC, _ = flow.ParseMAC(fact(h, name, "ad_partner_mac"))
-		b.AD = &ad
+		partner := fact(h, name, "ad_partner_mac")
+		var err error
+		if ad.PartnerMAC, err = flow.ParseMAC(partner); err == nil || partner == "" {
+			b.AD = &ad // else somebody masked it: who answers is not known, nor that nobody does
+		}
 	} else if fact(h, name, "active_aggregator") == "none" {
 		b.AD = &netstate.Aggregator{}
 	}

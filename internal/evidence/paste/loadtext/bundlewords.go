@@ -35,3 +35,14 @@ func bundleState(line string) (key, words string) {
 	}
 	return "", ""
 }
+
+// flowsAdd is how a sentence says that each connection has a limit of its own, without rates.
+var flowsAdd = piece.Compile(`(?i)\b(?:two|three|four|\d{1,2}|parallel|multiple|several|more|second)\b(?: \w+){0,3} ?(?:downloads?|uploads?|connections?|streams?|transfers?|flows?|sessions?|threads?|copies)\b[^.;]{0,30}\b(?:doubl\w+|twice|tripl\w+|add(?:s)? up|scal(?:es?|ing) (?:linearly|up)|(?:saturat|fill|max)\w* (?:out )?the (?:link|line|pipe|nic))|\bonly (?:one|each|a single|single) (?:connection|stream|download|flow)s?\b[^.;]{0,20}\b(?:limited|capped|throttled|slow)`)
+
+// hashRefused is how a switch or its owner says that the hash cannot be set there (SONiC's
+// switchorch says "Switch LAG hash configuration is not supported"), and hashShort that
+// the hash reads no ports.
+var (
+	hashRefused = piece.Compile(`(?i)\b(?:ecmp|lag|switch|load[- ]?balanc\w+|port-?channel)(?:[ -]\w+)?[ -]hash\w*\b[^.;]{0,50}\b(?:not supported|unsupported|not_supported|cannot be (?:set|changed|configured))|\bhash\w* (?:algorithm |fields? |configuration )?(?:is |are )?not supported\b|\bSAI\w*HASH\w*\b[^;]{0,60}\bNOT_SUPPORTED\b`)
+	hashShort   = piece.Compile(`(?i)\bonly (?:an? )?(?:l3|layer[ -]?3|ip|l2|layer[ -]?2|mac)(?: addresses)?\b[^.;]{0,12}\bhash\w*|\bhash\w*\b[^.;]{0,30}\bonly\b[^.;]{0,16}\b(?:l3|layer[ -]?3|ip address\w*|ips|l2|layer[ -]?2|mac\w*)\b|\b(?:l4|layer[ -]?4|tcp|udp|source|src)[ -]?ports? (?:is|are) not (?:used|included|part|considered|hashed)\b|\bignor\w+ (?:the )?(?:l4|layer[ -]?4|tcp|udp)?[ -]?ports?\b[^.;]{0,20}\bhash`)
+)

@@ -1,6 +1,7 @@
 package loadtext
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -30,8 +31,9 @@ var CPULoad = piece.Reader{
 
 var topCore = piece.Compile(`^%?Cpu(\(s\)|\d+)\s*:\s*(.*)$`)
 
-// busyboxCores are the shares of all cores together (busybox top.c display_header).
-var busyboxCores = piece.Compile(`^CPU:\s+(\d+)% usr\s+(\d+)% sys\s+(\d+)% nic\s+(\d+)% idle\s+(\d+)% io\s+(\d+)% irq\s+(\d+)% sirq`)
+// busyboxCores are the shares of all cores together, or of one (busybox top.c
+// display_cpus).
+var busyboxCores = piece.Compile(`^CPU(\d*):\s+(\d+)% usr\s+(\d+)% sys\s+(\d+)% nic\s+(\d+)% idle\s+(\d+)% io\s+(\d+)% irq\s+(\d+)% sirq`)
 
 var topShare = piece.Compile(`([\d.,]+)\s*%?\s*(us|sy|ni|id|wa|hi|si|st)\b`)
 
@@ -221,11 +223,11 @@ func (s *sink) topCore(text string, l piece.Line) {
 }
 
 func (s *sink) busyboxCores(text string, l piece.Line) {
-	n := make([]float64, 0, 8)
-	for _, share := range busyboxCores.FindStringSubmatch(text)[1:] {
+	n, m := make([]float64, 0, 8), busyboxCores.FindStringSubmatch(text)
+	for _, share := range m[2:] {
 		n = append(n, piece.Float(share))
 	}
-	s.core(piece.Core{ID: "all", User: n[0] + n[2], System: n[1], Idle: n[3], Soft: n[5] + n[6]}, l)
+	s.core(piece.Core{ID: cmp.Or(m[1], "all"), User: n[0] + n[2], System: n[1], Idle: n[3], Soft: n[5] + n[6]}, l)
 }
 
 // core notes a core's load in place of an earlier one: a later row is the mean, or a

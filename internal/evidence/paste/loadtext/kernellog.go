@@ -142,6 +142,8 @@ var eventShapes = []struct {
 	{"link speed/duplex", "speed", piece.Compile(`(?:\(slave ([^)]+)\): )?failed to get link speed/duplex(?: for (\S+))?`)},
 	{"get speed and duplex", "speed", piece.Compile(`(?:failed|unable) to get speed and duplex from (\S+?),`)},
 	{"permanent HWaddr", "mac", piece.Compile(`permanent HWaddr of (?:slave|(\S+))`)},
+	{"Downshift occurred", "downshift", piece.Compile(`(?:([a-z][\w.-]*\d): )?.*Downshift occurred from negotiated speed`)},
+	{"downgraded by SmartSpeed", "downshift", piece.Compile(`(?:([a-z][\w.-]*\d):? )?.*[Ss]peed was downgraded by SmartSpeed`)},
 	{"NETDEV WATCHDOG", "watchdog", piece.Compile(`NETDEV WATCHDOG: ([\w.@-]+)`)},
 	{"transmit queue", "watchdog", piece.Compile(`(?:([\w.-]+) )?.*transmit queue \d+ timed out`)},
 	{"Tx Unit Hang", "hang", piece.Compile(`(?:([\w.-]+): )?Detected Tx Unit Hang`)},
@@ -197,6 +199,9 @@ var logShape = piece.Compile(`^[\w.@:-]+(?: [\w.@:-]+){0,2}(?: \([^)]*\))?: `)
 // names a link or a card.
 func unstampedEvent(text string) bool {
 	kind, link := eventAndLink(text)
+	if kind == "downshift" {
+		return true // words that nobody says
+	}
 	if kind == "" || !logShape.MatchString(text) {
 		return false
 	}

@@ -27,7 +27,7 @@ const (
 
 // askMarks are words of which each sentence that counts has one.
 var askMarks = []string{"bond", "lacp", "802.3ad", "aggregat", "lag", "channel", "nic team", "teamd", "balance-", "jumbo", "mtu", "bytes", "ksoftirqd", "_allowance_exceeded", "iperf",
-	"only", "just", "still", "never", "max", "capped", "stuck", "limited", "tops out", "should", "hang", "hung", "time", "no re", "no an", "not ", "can't", "cannot", "stall", "unrespons", "hole", "drop", "work", "silently", "100%", "down", "come up", "carrier", "support"}
+	"only", "just", "still", "never", "max", "large", "connection", "download", "stream", "capped", "stuck", "limited", "tops out", "should", "hang", "hung", "time", "no re", "no an", "not ", "can't", "cannot", "stall", "unrespons", "hole", "drop", "work", "silently", "100%", "down", "come up", "carrier", "support", "hash"}
 
 func mayAsk(low string) bool {
 	return slices.ContainsFunc(askMarks, func(mark string) bool { return strings.Contains(low, mark) })
@@ -51,11 +51,12 @@ var oneLinks = []piece.Pattern{
 	piece.Compile(`(?i)\b(?:most|all)\b(?: of)?(?: \w+){0,2} (?:traffic|packets|data)\b[^.;]{0,60}\b(?:one|a single|1)(?: \w+){0,2} (?:links?|nics?|ports?|slaves?|interfaces?|members?)\b|\bonly (?:a )?specific (?:nic|link|port|slave|interface)s?\b`),
 	piece.Compile(`(?i)\b(?:can(?:no|')t|won't|unable to|does(?: not|n't)|never|not able to|no way to)\b[^.;!?]{0,40}\b(?:above|beyond|past|over|more than|exceeds?|faster than)\b[^.;!?]{0,30}?\b(?:1|10|25|40|100|9\.[0-9]+|0\.9\d*) ?(?:G|gig)(?:i?b|abit|bit)?(?:its?|ps|/s|it/s)?\b`),
 	piece.Compile(`(?i)\b(?:one|a single) (?:of (?:the|its|both|two|these) )?(?:\w+ ){0,2}(?:links?|nics?|ports?|slaves?|interfaces?|members?|uplinks?)\b[^.;!?]{0,30}\b(?:all|most of|nearly all|almost all)\b[^.;!?]{0,20}\b(?:traffic|load|packets|flows|data)\b`),
+	piece.Compile(`(?i)\b(?:pinned|confined|restricted|stuck|limited|nailed) to (?:a |the |just )?(?:single|one)(?: [\w.]+){0,2} (?:links?|nics?|ports?|slaves?|interfaces?|members?|uplinks?)\b`),
 	piece.Compile(`(?i)\bshould(?:n'?t| not)?\b[^.;!]{0,60}\b(?:2|4|20|50|80|200|2000|4000|20000) ?(?:M|G)b`),
 }
 
 // largeWords are how sentences speak of frames that are larger than others.
-var largeWords = piece.Compile(`(?i)\bjumbo\b|\bmtu\b[^.;]{0,40}\b(?:8\d{3}|9\d{3})\b|\bmtu mismatch\b|\b(?:packets?|payloads?)\b[^.;]{0,30}\b(?:larger|bigger|exceeding|more|greater|above|over)\b[^.;]{0,12}\b\d{3,4} bytes`)
+var largeWords = piece.Compile(`(?i)\bjumbo\b|\bmtu\b[^.;]{0,40}\b(?:8\d{3}|9\d{3})\b|\bmtu mismatch\b|\b(?:packets?|payloads?)\b[^.;]{0,30}\b(?:larger|bigger|exceeding|more|greater|above|over)\b[^.;]{0,12}\b\d{3,4} bytes|\b(?:packets?|payloads?|data|responses?|returns?|frames?)\b[^.;]{0,24}(?:>|\blarger?\b|\bmore\b|\bexceed\w*|\bover\b) ?(?:than )?\d{3,4} ?bytes`)
 
 // lostWords are how sentences say that something does not arrive.
 var lostWords = piece.Compile(`(?i)\b(?:hangs?|hung|time(?:s|d)? out|timeouts?|no (?:response|reply|answer)|not (?:get|receive) any|can ?not (?:receive|ping|reach|load|open)|can't (?:receive|ping|reach|load|open)|drop(?:s|ped|ping) (?:\w+ )?packets|do(?:es)?(?:n't| not) work|stalls?|unresponsive|black-?holed?|silently|100% packet loss)\b`)
@@ -107,6 +108,9 @@ var iperfVersion = piece.Compile(`(?i)\biperf3? (?:v(?:ersion)? ?)?3\.(\d{1,2})\
 
 var coreWords = piece.Compile(`(?i)\b(?:(?:only|just|single|one|1|all)\b(?: \w+){0,4} (?:cpu )?(?:cores?|threads?)|multi-?thread\w*|single-?thread\w*|cpu bound(?:ed)?)\b`)
 
+// noMore is how a sentence says that several connections carry no more than one.
+var noMore = piece.Compile(`(?i)\b(?:no|not|never|n't|doesn.t|don.t|without|same)\b[^.;]{0,40}\b(?:doubl\w+|twice|add|scal\w+|more|better|faster|help\w*|differ\w*)`)
+
 // mostSentences are looked at in a case.
 const mostSentences = 2000
 
@@ -139,6 +143,14 @@ func readQuestions(s *sink, lines []piece.Line) (read int) {
 	}
 	if largeWords.MatchString(l.Text) {
 		s.topic("large", "", l)
+	}
+	if m := flowsAdd.FindString(l.Text); m != "" && !noMore.MatchString(l.Text) {
+		said("flows_add", m)
+	}
+	if m := hashRefused.FindString(l.Text); m != "" {
+		said("hash_unsupported", m)
+	} else if m := hashShort.FindString(l.Text); m != "" {
+		said("hash_short", m)
 	}
 	if x, ok := s.about("iperf", l); ok && coreWords.MatchString(l.Text) {
 		said("one_thread", x.Text)

@@ -241,8 +241,8 @@ func unmark(lines []Line) {
 }
 
 // countedRow is a row that has a number of its own: a link's of ip -o, a hop's of a
-// trace.
-var countedRow = Compile(`^\s*\d{1,4}[:\s]\s*(?:[\w.@-]+:?\s+(?:<|.*\bmtu \d|inet6? |link/)|.*\d ms\b|(?:\* ?){2,})`)
+// trace, an interrupt's.
+var countedRow = Compile(`^\s*\d{1,4}[:\s]\s*(?:[\w.@-]+:?\s+(?:<|.*\bmtu \d|inet6? |link/)|.*\d ms\b|(?:\* ?){2,}|(?:\d+\s+)+\S*(?:MSI|APIC|GIC|xen|ITS-))`)
 
 // countedRows reports a run of which most rows are such.
 func countedRows(lines []Line) bool {

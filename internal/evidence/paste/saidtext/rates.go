@@ -10,34 +10,25 @@ import (
 )
 
 // Rates reads rates in sentences. What they come to are facts of "said", rates in bits a
-// second: net_bps the fastest test of the network, disk_bps the slowest and
-// disk_most_bps the fastest of the disks, copy_bps the slowest copy and copy_most_bps
-// the fastest, copy_by what copies; one_bps what a single connection gets, and
-// several_bps what many get together; falls_from_bps and falls_to_bps a copy that
+// second: net_bps the fastest test of the network and net_least_bps the slowest; disk_bps
+// the slowest and disk_most_bps the fastest of the disks; copy_bps the slowest copy and
+// copy_most_bps the fastest, copy_by what copies; rate_one what a single connection gets,
+// and rate_many what several get together; falls_from_bps and falls_to_bps a copy that
 // starts fast; tenth what a link of a gigabit or more never gets beyond; striped a bond
-// that sends round robin; far a round trip of many milliseconds. A line is read where
-// its rates show a gap.
+// that sends round robin; far a round trip of many milliseconds; and what ways notes. A
+// line is read where its rates show a gap.
 var Rates = piece.Reader{
 	Kind: "rates in words",
 	Starts: func(line string) bool {
-		if len(line) > longestParagraph || strings.ContainsAny(line, "{}|") || strings.Count(line, "=") > 2 {
+		if !piece.Spoken(line) {
 			return false
 		}
 		return otherMode.MatchString(line) || strings.Count(strings.TrimSpace(line), " ") >= 3 &&
-			(anyRate.MatchString(line) || striped.MatchString(line) || strongCopy.MatchString(line) || farAway.MatchString(line) || radio.MatchString(line) || gigabitOf.MatchString(line))
+			(anyRate.MatchString(line) || iperf3Word.MatchString(line) || striped.MatchString(line) || strongCopy.MatchString(line) || farAway.MatchString(line) || radio.MatchString(line) || gigabitOf.MatchString(line))
 	},
 	Sentences: true,
 	Read:      func(s *piece.Sink, lines []piece.Line) int { return (&teller{s, lines[0]}).line() },
 }
-
-// longestParagraph is how long a line may be that people write.
-const longestParagraph = 4000
-
-// mostRates are looked at in one line.
-const mostRates = 16
-
-// anyRate is a number with its unit; the last of a range counts.
-var anyRate = piece.Compile(`(\d{1,6}(?:[.,]\d{1,3})?) ?([kKMmGgTt])(i?)(?:(B|[Bb]ytes?)(?: ?/ ?s|ps|/sec| ?per sec)|(bps|b ?/ ?s|bits? ?/ ?s|[Bb]its?\b|BIT(?:/s)?\b|egabits?\b|igabits?\b|[Bb]\b)|(egabytes?)(?: ?/ ?s| per second))`)
 
 // Words that say whose rate it is; the strong ones leave no doubt.
 var (
@@ -48,12 +39,8 @@ var (
 	weakCopy   = piece.Compile(`(?i)\b(?:writ\w+|reads?|reading|transfer\w*|cop(?:y|ies|ying)|uploads?|downloads?|sync\w*|repli\w+|rebuil\w*|migration|backup)\b`)
 )
 
-// notTold are words before a rate that is wished, promised or another's.
-var notTold = piece.Compile(`(?i)\b(?:should\w*|could|expect\w*|theor\w*|suppos\w*|want|would|instead of|capable|rated|maximum of|like to|hoping|than|target|limit of|bwlimit)\b[^.;]{0,40}$`)
-
-// ofLinks are words behind a rate that is a link's; eachOf of which there are several.
+// eachOf are words behind a rate of which there are several, and eachFor before it.
 var (
-	ofLinks = piece.Compile(`(?i)^(?:/s(?:ec)?)? ?(?:full|half|ethernet|links?|nics?|network|cards?|ports?|switch\w*|connections?|adapters?|lan|interfaces?|lines?|uplinks?|fib\w*|phy|internet|\(?theor\w*|router|dongle|usb|bonds?|module|card|speeds?\b)`)
 	eachOf  = piece.Compile(`(?i)^[^.,;]{0,12}\b(?:each|per)\b`)
 	eachFor = piece.Compile(`(?i)\b(?:each|per)\b[^.;]{0,20}$`)
 )
@@ -73,19 +60,21 @@ type teller struct {
 }
 
 func (t *teller) line() int {
-	text := t.l.Text
+	text := strings.ReplaceAll(t.l.Text, "**", "") // a forum's bold
 	t.modes(text)
 	told := false
 	t.inherit(text)
-	for _, clause := range clauses(text) {
-		rates := t.rates(clause)
-		for _, r := range rates {
-			t.keep(r)
+	if !strings.ContainsAny(text, "{}|") && strings.Count(text, "=") <= 2 {
+		for _, clause := range clauses(text) {
+			for _, r := range t.rates(clause) {
+				t.keep(r)
+			}
 		}
-		t.connections(clause, rates)
+		told = t.falls(text)
+		told = t.tenth(text) || told
 	}
-	told = t.falls(text)
-	told = t.tenth(text) || told
+	t.connections(text)
+	told = t.ways(text) || told
 	if told || t.gap() || t.alone() {
 		return 1
 	}
@@ -121,13 +110,13 @@ func (t *teller) topic(key, value string) {
 
 // rates are what a clause tells, with whose they are.
 func (t *teller) rates(clause string) (out []rate) {
-	for _, m := range anyRate.FindAllStringSubmatchIndex(clause, mostRates) {
-		before, after := clause[:m[0]], clause[m[1]:]
+	for _, f := range carried(clause) {
+		before, after := clause[:f.from], clause[f.to:]
 		class, word := t.class(before, after)
-		if notTold.MatchString(before) || ofLinks.MatchString(after) || eachOf.MatchString(after) || eachFor.MatchString(before) {
+		if thanIt.MatchString(before) || eachOf.MatchString(after) || eachFor.MatchString(before) {
 			continue
 		}
-		bits := bitsOf(clause, m, class)
+		bits := f.of(cmp.Or(class, "told"))
 		if bits < 50e3 || bits > 1e12 {
 			continue
 		}
@@ -170,38 +159,12 @@ func classOf(text string) (class, word string) {
 	return "", ""
 }
 
-// bitsOf is a rate in bits a second. A small b is a byte's where a copy or a disk tells
-// it in mega and it is no "bit": people write MB/s so.
-func bitsOf(text string, m []int, class string) float64 {
-	part := func(i int) string {
-		if m[2*i] < 0 {
-			return ""
-		}
-		return text[m[2*i]:m[2*i+1]]
-	}
-	n := piece.Float(strings.ReplaceAll(part(1), ",", "."))
-	n *= piece.Decimal[strings.ToUpper(part(2))]
-	small := strings.ToLower(part(5))
-	switch {
-	case part(4) != "" || part(6) != "":
-		return 8 * n
-	case part(5) == "" || small == "b" && text[m[10]] == 'B':
-		return 0 // an amount
-	case strings.HasPrefix(small, "b/") || strings.HasPrefix(small, "b /"):
-		if (class == "copy" || class == "disk") && strings.EqualFold(part(2), "m") {
-			return 8 * n
-		}
-	case small == "b" && !strings.EqualFold(part(2), "g"):
-		return 0
-	}
-	return n
-}
-
 // keep notes a rate: of the network the fastest, of copies and disks both ends.
 func (t *teller) keep(r rate) {
 	switch r.class {
 	case "net":
 		t.extreme("net_bps", r.bits, 1)
+		t.extreme("net_least_bps", r.bits, -1)
 	case "disk":
 		t.extreme("disk_bps", r.bits, -1)
 		t.extreme("disk_most_bps", r.bits, 1)
@@ -252,34 +215,18 @@ func (t *teller) gap() bool {
 
 // alone reports one connection far below several, or a slow bond that stripes.
 func (t *teller) alone() bool {
-	one, many := t.bits("one_bps"), t.bits("several_bps")
+	one, many := t.bits("rate_one"), t.bits("rate_many")
 	_, others := t.C.Topics[OtherMode]
-	return one > 0 && many >= 2.5*one || t.told("striped") != "" && !others && t.bits("copy_bps")+t.bits("net_bps") > 0
+	return one > 0 && many >= FewFlows*one || t.told("striped") != "" && !others && t.bits("copy_bps")+t.bits("net_bps") > 0
 }
 
-var (
-	single  = piece.Compile(`(?i)\b(?:(?:a |only |just )?single|one|1)\b(?: [\w/]+){0,2} (?:streams?|connections?|sessions?|flows?|rsync|threads?|transfers?|copy|process|command)\b`)
-	several = piece.Compile(`(?i)\b(?:multiple|several|parallel|simultaneous\w*|concurrent\w*|many|\d{1,3}(?: ?- ?\d{1,3})?)\b(?: [\w/]+){0,2} (?:streams|connections|sessions|flows|rsyncs?|threads|transfers|copies|processes|simultaneous\w*)\b|\biperf3? (?:\S+ ){0,4}-P ?\d`)
-)
+// FewFlows is how much more several connections carry than one for each to have a limit
+// of its own.
+const FewFlows = 1.4
 
-// connections note what one connection gets, and what several get together.
-func (t *teller) connections(clause string, rates []rate) {
-	if len(rates) == 0 {
-		return
-	}
-	slices.SortFunc(rates, func(a, b rate) int { return cmp.Compare(a.bits, b.bits) })
-	one, many := single.MatchString(clause), several.MatchString(clause)
-	switch {
-	case many && !one:
-		t.extreme("several_bps", rates[len(rates)-1].bits, 1)
-	case one && !many:
-		t.extreme("one_bps", rates[len(rates)-1].bits, -1)
-	}
-}
+var falling = piece.Compile(`(?i)\b(?:starts?|started|begins?|began|initially|at first|first few|(?:in|at) the beginning|at the start)\b`)
 
-var falling = piece.Compile(`(?i)\b(?:starts?|started|begins?|began|initially|at first|first few)\b`)
-
-var fell = piece.Compile(`(?i)\b(?:drops?|dropped|dropping|falls?|fell|fall(?:ing)?|declin\w*|slows? down|goes down|went down|decreas\w*|settles?|tanks?)\b`)
+var fell = piece.Compile(`(?i)\b(?:drops?|dropped|dropping|falls?|fell|fall(?:ing)?|declin\w*|(?:gradually )?reduc\w+|slows? down|goes down|went down|decreas\w*|settles?|tanks?)\b`)
 
 // falls notes a copy that starts fast and is slow later.
 func (t *teller) falls(text string) bool {
@@ -307,8 +254,8 @@ func (t *teller) falls(text string) bool {
 
 // allBits are the rates of a text as copies tell them.
 func allBits(text string) (out []float64) {
-	for _, m := range anyRate.FindAllStringSubmatchIndex(text, mostRates) {
-		if bits := bitsOf(text, m, "copy"); bits > 0 {
+	for _, f := range figures(text) {
+		if bits := f.of("copy"); bits > 0 {
 			out = append(out, bits)
 		}
 	}
@@ -317,7 +264,7 @@ func allBits(text string) (out []float64) {
 
 var (
 	tenthOf   = piece.Compile(`\b(?i:only|just|stuck|limited|max\w*|beyond|above|exceed\w*|capped|more than|over|instead)\b[^.;]{0,40}?\b(?:100 ?[Mm](?:b|bit|bps|Bit|BIT|egabit)(?:s|/s|ps)?|9[0-8](?:\.\d+)? ?[Mm]b(?:its?|ps)(?:/s)?|100[Bb][Aa][Ss][Ee]\w*)(?:[^\w/]|$)|\b(?:1[0-2](?:\.\d+)? ?MB/s)(?:\W|$)`)
-	gigabitOf = piece.Compile(`(?i)\b(?:1|2\.5|5|10) ?g(?:b|ig|be|bps|bit|igabit)\w*|\bgigabit\b|\b1000 ?mb|\brtl81(?:11|25|68)\w*|\b1 ?gb`)
+	gigabitOf = piece.Compile(`(?i)\b(?:1|2\.5|5|10) ?g(?:b|ig|be|bps|bit|igabit)\w*|\bgigabit\b|\b(?:2\.5|5|10) ?G\b|\b1000 ?mb|\brtl81(?:11|25|68)\w*|\b1 ?gb`)
 )
 
 // radio are ways that are slow by themselves.
@@ -331,17 +278,22 @@ func (t *teller) tenth(text string) bool {
 	if radio.MatchString(text) {
 		t.topic("radio", "")
 	}
-	if _, ok := t.C.Topics["radio"]; ok {
-		return false
-	}
 	x, ok := t.C.Topics["gigabit"]
+	ok = ok && x.File == t.l.File && t.l.Number-x.From <= 12
+	if m := cameUp.FindString(text); m != "" && ok {
+		t.set("came_up", strings.TrimSpace(m)) // a link's own speed, whatever the way beyond
+		return true
+	}
 	m := tenthOf.FindString(text)
-	if m == "" || !ok || x.File != t.l.File || t.l.Number-x.From > 12 {
+	if _, slow := t.C.Topics["radio"]; slow || m == "" || !ok {
 		return false
 	}
 	t.set("tenth", strings.TrimSpace(m))
 	return true
 }
+
+// cameUp is how a sentence says that a link came up at 100 Mbit/s, or falls back to it.
+var cameUp = piece.Compile(`(?i)\b(?:negotiat\w+|links?(?: up)?|linked|(?:comes?|came) up|detected|recogni[sz]ed|syncs?|connects?)\b[^.;]{0,14}(?:\b(?:at|to|as|with|only|it'?s)\b[^.;\d]{0,12}|\b)\b100 ?m(?:b|bit|bps|egabit)\w*|\b(?:drop\w*|fall\w*|fell|goes|went|chang\w+|switch\w*|downgrad\w+)\b[^.;]{0,24}\bfrom 1 ?g\w* (?:down )?to 100 ?m\w*|\bnic is only running at 100 ?m\w*`)
 
 var (
 	striped   = piece.Compile(`(?i)\b(?:balance-rr|round[- ]?robin|rr[- ]algorithm|bond(?:ing)? mode ?[=:]? ?0)\b`)

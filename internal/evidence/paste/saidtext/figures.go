@@ -1,0 +1,82 @@
+package saidtext
+
+import (
+	"strings"
+
+	"github.com/linerate/linerate/internal/evidence/paste/piece"
+)
+
+// anyRate is a number with its unit; the last of a range counts.
+var anyRate = piece.Compile(`(\d{1,6}(?:\.\d+|,\d{1,3})?)\+? ?([kKMmGgTt])(i?)(?:(B|[Bb]ytes?)(?: ?/ ?[sS]|ps|/sec| ?per sec|s\b)|(bps|b ?/ ?s|bits? ?/ ?s|[Bb]its?\b|BIT(?:/s)?\b|egabits?\b|igabits?\b|bs\b|[Bb]\b)|(egabytes?)(?: ?/ ?s| per second)|(/s)\b)`)
+
+// mostRates are looked at in one line.
+const mostRates = 16
+
+// figure is a rate as it stands in a text: in bits a second, and from where to where.
+type figure struct {
+	bits     float64
+	from, to int
+	// megabytes is what it is where people who tell of a copy write a small b; zero as bits.
+	megabytes float64
+	// bare is one without "a second": an amount, where a copy is told of.
+	bare bool
+}
+
+// figures are the rates that stand in a text, whatever is said of them.
+func figures(text string) (out []figure) {
+	for _, m := range anyRate.FindAllStringSubmatchIndex(text, mostRates) {
+		part := func(i int) string {
+			if m[2*i] < 0 {
+				return ""
+			}
+			return text[m[2*i]:m[2*i+1]]
+		}
+		n := piece.Float(strings.ReplaceAll(part(1), ",", ".")) * piece.Decimal[strings.ToUpper(part(2))]
+		f := figure{bits: n, from: m[0], to: m[1]}
+		bits := part(5)
+		switch small := strings.ToLower(bits); {
+		case part(4) != "" || part(6) != "" || part(7) != "":
+			f.bits = 8 * n
+		case bits == "B":
+			continue // an amount
+		case (strings.HasPrefix(small, "b/") || strings.HasPrefix(small, "b /")) && strings.EqualFold(part(2), "m"):
+			f.megabytes = 8 * n
+		case small == "b" && !strings.EqualFold(part(2), "g"):
+			f.bare = true
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// of is a figure in bits a second as a class of rates tells it: a small b is a byte's where
+// a copy or a disk tells it in mega and it is no "bit"; zero an amount.
+func (f figure) of(class string) float64 {
+	switch {
+	case f.bare && class != "":
+		return 0
+	case f.megabytes > 0 && (class == "copy" || class == "disk"):
+		return f.megabytes
+	}
+	return f.bits
+}
+
+// notTold are words before a rate that is wished, promised or another's.
+var notTold = piece.Compile(`(?i)\b(?:should\w*|could|expect\w*|theor\w*|suppos\w*|want|would|instead of|capable|rated|maximum of|like to|hoping|target|limit of|bwlimit)\b[^.;]{0,40}$`)
+
+// thanIt is a rate that another is compared with.
+var thanIt = piece.Compile(`(?i)\bthan\b[^.;]{0,40}$`)
+
+// ofLinks are words behind a rate that a link or a line is sold by: nobody measured it.
+var ofLinks = piece.Compile(`(?i)^[- ]?(?:/s(?:ec)?)? ?(?:full|half|ethernet|links?|nics?|network|cards?|ports?|switch\w*|connections?|adapters?|lan|interfaces?|lines?|uplinks?|fib\w*|phy|internet|\(?theor\w*|router|dongle|usb|bonds?|module|circuit|plan|bandwidth limit|speeds?\b)`)
+
+// carried are the figures of a text that somebody says were carried: no link's speed, and
+// none that was hoped for.
+func carried(text string) (out []figure) {
+	for _, f := range figures(text) {
+		if !notTold.MatchString(text[:f.from]) && !ofLinks.MatchString(text[f.to:]) {
+			out = append(out, f)
+		}
+	}
+	return out
+}

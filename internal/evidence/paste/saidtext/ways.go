@@ -1,0 +1,140 @@
+package saidtext
+
+import (
+	"strings"
+
+	"github.com/linerate/linerate/internal/evidence/paste/piece"
+)
+
+var (
+	throughWords = piece.Compile(`(?i)\b(?:pods?|containers?|through|via|over the (?:tunnel|vpn)|tunnel\w*|\w*vpn|wireguard|openvpn|ipsec|overlay|vxlan|geneve|ipip|tailscale|zerotier|service|nodeport|gvisor|nebula|tinc|n2n|weave|flannel|canal|cilium|calico|ipvlan|guests?)\b`)
+	directWords  = piece.Compile(`(?i)\b(?:hosts?|nodes?|bare-?metals?|vms?|directly|direct|native\w*|underlay|wan|physical|isp|internet|public ip|line|lan|servers?|workers?|worker\d+|outside|without)\b`)
+	without      = piece.Compile(`(?i)\b(?:without|outside|no) (?:the |a |any )?(?:tunnel|vpn|wireguard|openvpn|ipsec|overlay|vxlan|cni|tailscale|zerotier|netbird|weave|nebula)`)
+	publicWords  = piece.Compile(`(?i)\b(?:public|external)(?:ly)?\b`)
+	privateWords = piece.Compile(`(?i)\b(?:private|internal)(?:ly)?\b`)
+	fallsFrom    = piece.Compile(`(?i)\b(?:down|drops?|dropped|falls?|fell|goes|went|reduces?d?|decreases?d?)\b[^.;]{0,30}\bfrom\b(.{3,30}?)\bto\b(.{3,30})`)
+	clauseParts  = piece.Compile(`;|,\s|\.\s|\b(?:while|but|whereas|vs\.?|versus|compared)\b`)
+	sentenceEnd  = piece.Compile(`[.!?;]\s`)
+)
+
+// last is the last rate of a clause that was carried, in bits a second, of what a network
+// can have; zero none.
+func last(clause string) float64 {
+	all := carried(clause)
+	if len(all) == 0 {
+		return 0
+	}
+	if bits := all[len(all)-1].bits; bits >= 1e4 && bits <= 1e13 {
+		return bits
+	}
+	return 0
+}
+
+// ways notes the rates of a line by the way they went: rate_through and rate_direct with a
+// tunnel, an overlay or a container and without, rate_public and rate_private by the
+// address, rate_before and rate_after, rate_other by another tool than iperf3, rate_nccl and
+// rate_verbs over RDMA, and tool_slower. It reports whether one was told.
+func (t *teller) ways(text string) (told bool) {
+	note := func(key string, bits float64) {
+		if bits > 0 {
+			t.set(key, whole(bits))
+			told = true
+		}
+	}
+	if m := fallsFrom.FindStringSubmatch(text); m != nil {
+		if from, to := last(m[1]), last(m[2]); from > 0 && to > 0 && to < from {
+			note("rate_before", from)
+			note("rate_after", to)
+		}
+	}
+	for _, clause := range piece.Cut(text, clauseParts) {
+		bits := last(clause)
+		if public, private := publicWords.MatchString(clause), privateWords.MatchString(clause); public != private {
+			note(map[bool]string{true: "rate_public", false: "rate_private"}[public], bits)
+		}
+		switch {
+		case without.MatchString(clause):
+			note("rate_direct", bits)
+		case throughWords.MatchString(clause):
+			note("rate_through", bits)
+		case directWords.MatchString(clause):
+			note("rate_direct", bits)
+		}
+	}
+	return t.tools(text) || told
+}
+
+var (
+	iperf3Word = piece.Compile(`(?i)\biperf ?(?:v?3(?:\.\d+)?)\b`)
+	otherTool  = piece.Compile(`(?i)\biperf2\b|\biperf \(?v?2(?:\.\d+)*|\biperf\b|\bnuttcp\b|\bnetperf\b`)
+	copyTool   = piece.Compile(`(?i)\b(?:smb|robocopy|ftp|http|wget|curl|dd|nfs)\b`)
+	ncclWord   = piece.Compile(`(?i)\bnccl\w*\b|\ball_?reduce\w*|\bucx\w*\b|\bosu_\w+`)
+	verbsTool  = piece.Compile(`(?i)\bib_(?:write|read|send)_bw\b|\bperftest\b`)
+	saturates  = piece.Compile(`(?i)\b(?:saturat\w+|line ?rate|full (?:speed|rate|bandwidth)|reliably)\b`)
+	slower     = piece.Compile(`(?i)\b(?:slow\w*|lower|less|worse|poor\w*)\b`)
+)
+
+// tools: another tool fills what iperf3 does not, in one sentence or in two.
+func (t *teller) tools(text string) (told bool) {
+	whole3, others := iperf3Word.MatchString(text), otherTool.MatchString(iperf3Word.ReplaceAllString(text, ""))
+	slowly := func(words string) {
+		t.set("tool_slower", words)
+		told = true
+	}
+	if whole3 && others && slower.MatchString(text) {
+		slowly(slower.FindString(text))
+	}
+	for _, one := range piece.Cut(text, sentenceEnd) {
+		bits := last(one)
+		three := iperf3Word.MatchString(one)
+		other := otherTool.MatchString(iperf3Word.ReplaceAllString(one, ""))
+		switch {
+		case three && !other:
+			if bits > 0 || !others {
+				t.topic("iperf3 rate", whole(bits))
+			}
+		case other && !three && (bits > 0 || saturates.MatchString(one)):
+			t.topic("other rate", whole(bits))
+		}
+		if bits > 0 && ncclWord.MatchString(one) != verbsTool.MatchString(one) {
+			t.set(map[bool]string{true: "rate_nccl", false: "rate_verbs"}[ncclWord.MatchString(one)], whole(bits))
+			told = true
+		}
+		if bits > 0 && !three && (otherTool.MatchString(one) || copyTool.MatchString(one)) {
+			t.set("rate_other", whole(bits))
+			told = true
+		}
+	}
+	fast, ok := t.C.Topics["other rate"]
+	slow, both := t.C.Topics["iperf3 rate"]
+	if ok && both && fast.File == slow.File && piece.Float(slow.Text) > 0 && piece.Float(slow.Text) < 0.85*piece.Float(fast.Text) {
+		slowly("iperf3")
+	}
+	return told
+}
+
+// flows are how one and several connections are told of.
+var (
+	single  = piece.Compile(`(?i)\b(?:(?:a |only |just )?single|one|1|per|a)\b[- ](?:[\w/]+ ){0,2}(?:streams?|connections?|sessions?|flows?|rsync|threads?|transfers?|copy|process|command)\b|\bwithout -P\b|-P ?1\b`)
+	several = piece.Compile(`(?i)\b(?:multiple|several|parallel|simultaneous\w*|concurrent\w*|many|more|two|three|four|second|third|\d{1,3}(?: ?- ?\d{1,3})?)\b(?: [\w/]+){0,2} (?:streams?|connections|sessions|flows|rsyncs?|threads|transfers|copies|processes|instances|simultaneous\w*)\b|\b(?:two|three|four|\d{1,2}) of (?:them|these) (?:at once|at the same time|in parallel|together)|-P ?(?:[2-9]|\d\d+)\b|\bin parallel\b`)
+)
+
+// connections notes what one connection gets, what several get together, and the most of
+// all that was told.
+func (t *teller) connections(text string) {
+	for _, clause := range piece.Cut(text, clauseParts) {
+		bits := last(clause)
+		if bits == 0 {
+			continue
+		}
+		for _, f := range carried(clause) {
+			t.extreme("rate_most", f.bits, 1)
+		}
+		switch one, many := single.MatchString(clause), several.MatchString(clause); {
+		case many && strings.TrimSpace(clause) != "":
+			t.extreme("rate_many", bits, 1)
+		case one:
+			t.extreme("rate_one", bits, -1)
+		}
+	}
+}
