@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/record"
 )
 
@@ -328,5 +330,29 @@ func TestLargePageStaysSmall(t *testing.T) {
 	}
 	if cells != len(r.Trials) || len(grid.Areas) != 2 {
 		t.Errorf("%d cells in %d areas", cells, len(grid.Areas))
+	}
+}
+
+// TestHostFindings: what is wrong with the hosts themselves is on the page, the same of
+// two hosts once, judged by the state that the record leaves.
+func TestHostFindings(t *testing.T) {
+	r := sampleRecord()
+	for _, hosts := range [][]netstate.Host{r.Environment.Hosts, r.Environment.After} {
+		for i := range hosts {
+			hosts[i].Links = append(slices.Clone(hosts[i].Links), netstate.Link{Name: "eth9", Driver: "ixgbe", Up: true, Carrier: true, Speed: 1e8, Duplex: "half"})
+		}
+	}
+	html := pageFor(t, r)
+	wellFormed(t, html)
+	_, section, found := strings.Cut(html, `<section id="hosts">`)
+	section, _, _ = strings.Cut(section, "</section>")
+	if !found || !strings.Contains(section, "eth9") || !strings.Contains(section, "a, b") || strings.Count(section, "eth9") > 6 {
+		t.Errorf("hosts' findings: %s", section)
+	}
+	for i := range r.Environment.After {
+		r.Environment.After[i].Links = nil
+	}
+	if _, section, _ := strings.Cut(pageFor(t, r), `<section id="hosts">`); strings.Contains(section, "eth9") {
+		t.Error("what is no more so at the end is said")
 	}
 }

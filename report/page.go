@@ -33,6 +33,8 @@ type page struct {
 	Findings              []findingView
 	Full                  int // findings of full links: folded unless there are no others
 	FullOnly              bool
+	Hosts                 []hostFindingView
+	HostInfos             int // of them those to know about: folded
 	Steps                 []stepView
 	Settings              []settingRow
 	Tuned                 []fact
@@ -55,7 +57,7 @@ type pageWords struct {
 
 // leftOut is how many of each kind a page has no room for: it stays one that a
 // browser opens in a moment, however much was measured.
-type leftOut struct{ Results, Series, Findings, Trials int }
+type leftOut struct{ Results, Series, Findings, Hosts, Trials int }
 
 // What a page has at most.
 const (
@@ -167,6 +169,16 @@ func pageOf(r record.Record, o Options) page {
 		}
 	}
 	p.FullOnly = p.Full == len(p.Findings)
+	end := r.Environment.After
+	if len(end) == 0 {
+		end = r.Environment.Hosts
+	}
+	p.Hosts, p.Left.Hosts = atMost(hostFindings(end), mostFindings)
+	for _, f := range p.Hosts {
+		if f.Info {
+			p.HostInfos++
+		}
+	}
 	if t, _, ok := worstOutage(r); ok && !p.Compared {
 		if l, ok := timelineOf("outage-time", t); ok {
 			p.Outage = &l
