@@ -48,7 +48,7 @@ func BadFile(verb string, err error) error {
 	case errors.Is(err, fs.ErrNotExist) && errors.As(err, &path):
 		return BadUsage(verb+" "+path.Path+": no such file", "")
 	case errors.Is(err, syscall.EISDIR) && errors.As(err, &path):
-		return BadUsage(verb+" "+path.Path+": it is a directory, not a file", "")
+		return BadUsage(verb+" "+path.Path+": it is a directory, not a file", "name a file in it")
 	case errors.As(err, &large):
 		return BadUsage(verb+" "+large.Error(), "measure fewer pairs, directions or stream counts at a time, or name fewer hosts in a file")
 	case errors.Is(err, fs.ErrPermission):
@@ -86,6 +86,12 @@ func ParseRecord(path string, text []byte) (r record.Record, isExternal bool, er
 		}
 		plaintext.Fields(&r)
 		return r, true, nil
+	}
+	if isEmpty := len(bytes.TrimSpace(text)) == 0; isEmpty {
+		return r, false, BadUsage("read record "+path+": the file is empty", WhatIsRecord)
+	}
+	if !MayBeRecord(text) || startOfFabric.Match(text) {
+		return r, false, BadUsage("read record "+path+": it is not JSON, so it is no record", noRecordHint(path, text))
 	}
 	if r, err = record.Decode(text); err != nil {
 		return r, false, BadUsage(fmt.Sprintf("read record %s%s", path, where(text, err)), noRecordHint(path, text))

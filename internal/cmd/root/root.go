@@ -72,7 +72,8 @@ func tree(con *console.Console) (*cobra.Command, *error) {
 	root := &cobra.Command{
 		Use:   "linerate",
 		Short: "make several links add up: predict, measure, explain, tune, prove",
-		Long: `linerate finds out why several links between hosts do not add up, and repairs it.
+		Long: `linerate finds out why several links between hosts do not add up, and repairs
+it.
 
 It models hosts and links, predicts what they can carry and what binds,
 measures what they do carry, explains the gap with evidence from the kernel,
@@ -110,6 +111,7 @@ Start with:  linerate demo`,
 	con.NATS.Add(root)
 	con.Bus = link.NewDialer(con.BusConfig)
 	root.AddCommand(commands(con)...)
+	helpOf(root)
 	complete(root)
 	completeFiles(root)
 	return root, &misasked
@@ -129,6 +131,23 @@ func commands(con *console.Console) []*cobra.Command {
 	return []*cobra.Command{
 		demo.New(con), discover.New(con), inspect.New(con), predict.New(con), steer.New(con), measure.New(con), explain.New(con),
 		tune.New(con), change.NewPlan(con), change.NewApply(con), change.NewConfirm(con), change.NewRollback(con), change.NewJournal(con), lab.New(con), render.New(con), compare.New(con), report.New(con), history.New(con), listen.New(con), agent.New(con), enroll.New(con), serve.New(con), schema.New(con, Documents()), version.New(con), change.NewGuard(con), change.NewRecover(con),
+	}
+}
+
+// helpOf makes `linerate help NOSUCH` bad usage, as `linerate NOSUCH` is.
+func helpOf(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	for _, c := range root.Commands() {
+		if usual := c.Run; c.Name() == "help" {
+			c.Short, c.Run = "print the help of a command", nil
+			c.RunE = func(cmd *cobra.Command, args []string) error {
+				if found, rest, err := root.Find(args); err != nil || len(rest) > 0 && found.HasAvailableSubCommands() {
+					return console.UnknownCommand(found, rest[0])
+				}
+				usual(cmd, args)
+				return nil
+			}
+		}
 	}
 }
 
