@@ -227,6 +227,9 @@ func writeHint(err error) string {
 		return ""
 	}
 	dir := filepath.Dir(file.Path)
+	if dir == "." {
+		dir = "this directory"
+	}
 	switch {
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
 		return "you may not write in " + dir + ": name a file or directory elsewhere, such as in your home or /tmp"

@@ -68,6 +68,9 @@ func ReadRecord(ctx context.Context, path string) (record.Record, error) {
 // another tool's file it is nil.
 func ReadRecordText(ctx context.Context, path string) (record.Record, []byte, error) {
 	text, err := ReadNamed(ctx, "read record", path, MostRecord)
+	if errors.Is(err, ErrUsage) && HintFor(err) == "" {
+		err = WithHint(err, "check the name; "+WhatIsRecord)
+	}
 	if err != nil {
 		return record.Record{}, nil, err
 	}

@@ -99,7 +99,7 @@ Start with:  linerate demo`,
 	root.SetErr(con.Stderr)
 	root.SetFlagErrorFunc(console.FlagError)
 	root.SetUsageFunc(func(c *cobra.Command) error { return usageText(c, con.Width()) })
-	root.SetHelpFunc(help(root.HelpFunc(), &misasked))
+	root.SetHelpFunc(help(con, root.HelpFunc(), &misasked))
 	flags := root.PersistentFlags()
 	flags.BoolVar(&con.JSON, "json", false, "print one JSON document on standard output")
 	flags.BoolVarP(&con.Quiet, "quiet", "q", false, "no progress")
@@ -153,12 +153,13 @@ func helpOf(root *cobra.Command) {
 
 // help prints a command's help as usual; `linerate nosuch --help` is no help of
 // linerate's: there is no such command.
-func help(usual func(*cobra.Command, []string), misasked *error) func(*cobra.Command, []string) {
+func help(con *console.Console, usual func(*cobra.Command, []string), misasked *error) func(*cobra.Command, []string) {
 	return func(cmd *cobra.Command, args []string) {
 		if words := cmd.Flags().Args(); cmd.HasAvailableSubCommands() && len(words) > 0 {
 			*misasked = console.UnknownCommand(cmd, words[0])
 			return
 		}
+		cmd.Long = narrower(cmd.Long, con.Width())
 		usual(cmd, args)
 	}
 }

@@ -22,6 +22,7 @@ func TestWrongFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ args, says, hint string }{
+		{"report nosuch.json", "no such file", "check the name"},
 		{"report empty.json", "the file is empty", "a record is"},
 		{"compare blank.json", "the file is empty", "a record is"},
 		{"report noise.json", "it is not JSON, so it is no record", "a record is"},
