@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"sort"
+	"strings"
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/record"
@@ -34,6 +35,7 @@ type heat struct {
 	Width, Height         float64
 	Columns, Rows         []mapText
 	Cells                 []heatCellView
+	Areas                 []heatArea // the cells that have no words, in the order of their shares
 	Corner                mapText
 	Table                 [][]string
 	// InRates is the unit of the cells where no ceiling is known: they are rates
@@ -74,6 +76,28 @@ type heatCellView struct {
 	Level int // 0 to 10, tenths of the ceiling; -1 where it is not known
 	Label mapText
 	Light bool // words on it are light
+}
+
+// heatArea are all cells of one share, as one path: a browser lays out a few paths at
+// once, and ten thousand squares in a second.
+type heatArea struct {
+	Level int
+	Path  string
+}
+
+// heatAreas are cells without words by their share.
+func heatAreas(cells []heatCellView) []heatArea {
+	var paths [12]strings.Builder // from -1, unknown, to 10
+	for _, c := range cells {
+		fmt.Fprintf(&paths[c.Level+1], "M%v %vh%vv%vh-%[3]vz", c.Box.X, c.Box.Y, c.Box.W, c.Box.H)
+	}
+	var out []heatArea
+	for i := range paths {
+		if paths[i].Len() > 0 {
+			out = append(out, heatArea{i - 1, paths[i].String()})
+		}
+	}
+	return out
 }
 
 // heatValue is one cell before it is drawn.
@@ -236,6 +260,9 @@ func drawHeat(id string, rows, columns []string, values []heatValue, corner stri
 			continue
 		}
 		h.Table = append(h.Table, []string{rows[v.row], columns[v.column], goodput(v.trial), ofCeiling(v.trial, v.ceiling)})
+	}
+	if !words {
+		h.Areas, h.Cells = heatAreas(h.Cells), nil
 	}
 	h.Desc = fmt.Sprintf("%s of %d by %d.", unit.Counted(len(values), "result"), len(rows), len(columns))
 	if lowest != "" && ceilings {

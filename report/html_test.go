@@ -3,14 +3,18 @@ package report
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/record"
 )
 
@@ -284,5 +288,71 @@ func TestOptions(t *testing.T) {
 		if !bytes.Contains(b, []byte(want)) {
 			t.Errorf("page lacks %q", want)
 		}
+	}
+}
+
+// mostElements bounds a page whatever was measured: a browser lays so many out in a
+// quarter of a second, and reads a page of mostBytes over a slow link in a few.
+const (
+	mostElements = 40_000
+	mostBytes    = 1_500_000
+)
+
+// TestLargePageStaysSmall: of 200 hosts and 10,000 trials, each with its series, a page
+// shows what a reader can use, and among the trials those furthest from the ceiling.
+func TestLargePageStaysSmall(t *testing.T) {
+	var r record.Record
+	for i := range 10_000 {
+		trial := sampleTrial("", flow.Forward, 4)
+		trial.From, trial.To = fmt.Sprintf("host-%03d", i%200), fmt.Sprintf("host-%03d", (i+1+i/200)%200)
+		trial.Ceiling, trial.Goodput = 10e9, 9.8e9
+		if i == 9_000 {
+			trial.Goodput = 1e9
+		}
+		for s := range 25 {
+			trial.Series, trial.SeriesAt = append(trial.Series, trial.Goodput), append(trial.SeriesAt, 0.2*float64(s+1))
+		}
+		r.Trials = append(r.Trials, trial)
+	}
+	html := pageFor(t, r)
+	if n := len(regexp.MustCompile(`<[a-z]`).FindAllString(html, -1)); n > mostElements || n < 5_000 || len(html) > mostBytes {
+		t.Errorf("%d elements, at most %d; %d bytes, at most %d", n, mostElements, len(html), mostBytes)
+	}
+	trials := html[strings.Index(html, `<section id="trials">`):]
+	worst := r.Trials[9_000]
+	if !strings.Contains(trials, worst.From+" → "+worst.To) {
+		t.Error("the trial furthest from its ceiling is not among those shown")
+	}
+	grid := heatsByHost("grid", seriesOf(r))[0]
+	cells := 0
+	for _, area := range grid.Areas {
+		cells += strings.Count(area.Path, "M")
+	}
+	if cells != len(r.Trials) || len(grid.Areas) != 2 {
+		t.Errorf("%d cells in %d areas", cells, len(grid.Areas))
+	}
+}
+
+// TestHostFindings: what is wrong with the hosts themselves is on the page, the same of
+// two hosts once, judged by the state that the record leaves.
+func TestHostFindings(t *testing.T) {
+	r := sampleRecord()
+	for _, hosts := range [][]netstate.Host{r.Environment.Hosts, r.Environment.After} {
+		for i := range hosts {
+			hosts[i].Links = append(slices.Clone(hosts[i].Links), netstate.Link{Name: "eth9", Driver: "ixgbe", Up: true, Carrier: true, Speed: 1e8, Duplex: "half"})
+		}
+	}
+	html := pageFor(t, r)
+	wellFormed(t, html)
+	_, section, found := strings.Cut(html, `<section id="hosts">`)
+	section, _, _ = strings.Cut(section, "</section>")
+	if !found || !strings.Contains(section, "eth9") || !strings.Contains(section, "a, b") || strings.Count(section, "eth9") > 6 {
+		t.Errorf("hosts' findings: %s", section)
+	}
+	for i := range r.Environment.After {
+		r.Environment.After[i].Links = nil
+	}
+	if _, section, _ := strings.Cut(pageFor(t, r), `<section id="hosts">`); strings.Contains(section, "eth9") {
+		t.Error("what is no more so at the end is said")
 	}
 }

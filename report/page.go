@@ -33,6 +33,8 @@ type page struct {
 	Findings              []findingView
 	Full                  int // findings of full links: folded unless there are no others
 	FullOnly              bool
+	Hosts                 []hostFindingView
+	HostInfos             int // of them those to know about: folded
 	Steps                 []stepView
 	Settings              []settingRow
 	Tuned                 []fact
@@ -55,14 +57,14 @@ type pageWords struct {
 
 // leftOut is how many of each kind a page has no room for: it stays one that a
 // browser opens in a moment, however much was measured.
-type leftOut struct{ Results, Series, Findings, Trials int }
+type leftOut struct{ Results, Series, Findings, Hosts, Trials int }
 
 // What a page has at most.
 const (
 	mostResults  = 300
 	mostSeries   = 30
 	mostFindings = 60
-	mostTrials   = 200
+	mostTrials   = 60
 )
 
 // atMost shortens a list and says how much was left out.
@@ -144,7 +146,7 @@ func pageOf(r record.Record, o Options) page {
 			p.Results = append(p.Results, row)
 		}
 	}
-	p.Results, p.Left.Results = furthest(p.Results)
+	p.Results, p.Left.Results = furthest(p.Results, mostResults, func(row resultRow) float64 { return row.reached })
 	if p.Many {
 		slices.SortStableFunc(p.Results, func(a, b resultRow) int { return cmp.Compare(a.reached, b.reached) })
 	}
@@ -167,6 +169,16 @@ func pageOf(r record.Record, o Options) page {
 		}
 	}
 	p.FullOnly = p.Full == len(p.Findings)
+	end := r.Environment.After
+	if len(end) == 0 {
+		end = r.Environment.Hosts
+	}
+	p.Hosts, p.Left.Hosts = atMost(hostFindings(end), mostFindings)
+	for _, f := range p.Hosts {
+		if f.Info {
+			p.HostInfos++
+		}
+	}
 	if t, _, ok := worstOutage(r); ok && !p.Compared {
 		if l, ok := timelineOf("outage-time", t); ok {
 			p.Outage = &l
@@ -179,7 +191,7 @@ func pageOf(r record.Record, o Options) page {
 	for _, l := range r.Latency {
 		p.Latency = append(p.Latency, latencyRow(l, orUnknown))
 	}
-	trials, left := atMost(ordered(r), mostTrials)
+	trials, left := furthest(ordered(r), mostTrials, func(t record.Trial) float64 { return reached(&t, t.Ceiling) })
 	p.Left.Trials = left
 	for i, t := range trials {
 		p.Trials = append(p.Trials, trialViewOf(i+1, t))
@@ -195,24 +207,32 @@ func pageOf(r record.Record, o Options) page {
 	return p
 }
 
-// furthest are the results that a page has room for: of too many those furthest
-// below the ceiling, in the order they were in.
-func furthest(all []resultRow) ([]resultRow, int) {
-	if len(all) <= mostResults {
+// furthest are those that a page has room for: of too many those furthest below the
+// ceiling, in the order they were in; and how many were left out.
+func furthest[T any](all []T, most int, reached func(T) float64) ([]T, int) {
+	if len(all) <= most {
 		return all, 0
 	}
 	order := make([]int, len(all))
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(all[a].reached, all[b].reached) })
-	order = order[:mostResults]
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(reached(all[a]), reached(all[b])) })
+	order = order[:most]
 	slices.Sort(order)
-	out := make([]resultRow, 0, mostResults)
+	out := make([]T, 0, most)
 	for _, i := range order {
 		out = append(out, all[i])
 	}
-	return out, len(all) - mostResults
+	return out, len(all) - most
+}
+
+// reached is the share of the ceiling that a trial carried; 1 where it is unknown.
+func reached(t *record.Trial, ceiling unit.BitRate) float64 {
+	if f, ok := fraction(t.Goodput, ceiling); ok {
+		return f
+	}
+	return 1
 }
 
 // unbroken keeps numbers and their units on one line.
@@ -357,10 +377,7 @@ func resultOf(s series, c place, named bool) resultRow {
 	if value, of := perLink(c.last()); value != "" {
 		row.Links = value + " " + of
 	}
-	row.reached = 1
-	if f, ok := fraction(c.last().Goodput, ceiling); ok {
-		row.reached = f
-	}
+	row.reached = reached(c.last(), ceiling)
 	if named {
 		row.Pair = s.name()
 	}

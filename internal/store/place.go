@@ -26,7 +26,7 @@ func DefaultPlace(getenv func(string) string, root bool) (string, error) {
 	}
 	home := getenv("HOME")
 	if home == "" {
-		return "", errors.New("find the store: neither XDG_STATE_HOME nor HOME is set")
+		return "", errors.New("find the store: neither XDG_STATE_HOME nor HOME is set: set HOME, or name one: --store FILE")
 	}
 	return filepath.Join(home, ".local", "state", "linerate", fileName), nil
 }

@@ -10,9 +10,35 @@ import (
 
 // Wrap breaks text at blanks into lines of at most width characters. The first
 // line starts with first, the others with indent. A longer word has a line of its
-// own; no word is no line.
+// own; no word is no line. What backticks enclose stays on one line where a line has
+// room for it: half a command that is pasted runs, too.
 func Wrap(first, indent, text string, width int) []string {
-	return Words(first, indent, strings.Fields(text), width)
+	return Words(first, indent, quoted(strings.Fields(text), width-utf8.RuneCountInString(indent)), width)
+}
+
+// quoted joins the words of each command in backticks that has at most room
+// characters. A backtick that none follows encloses nothing.
+func quoted(words []string, room int) (out []string) {
+	opens := func(w string) bool { return strings.Count(w, "`")%2 == 1 }
+	for i := 0; i < len(words); i++ {
+		if opens(words[i]) {
+			end := i + 1
+			for end < len(words) && !opens(words[end]) {
+				end++
+			}
+			if end < len(words) {
+				if span := strings.Join(words[i:end+1], " "); utf8.RuneCountInString(span) <= room {
+					out = append(out, span)
+				} else {
+					out = append(out, words[i:end+1]...)
+				}
+				i = end
+				continue
+			}
+		}
+		out = append(out, words[i])
+	}
+	return out
 }
 
 // Words is Wrap of words that may have blanks in them, such as quoted arguments.

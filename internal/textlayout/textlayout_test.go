@@ -19,6 +19,11 @@ func TestWrap(t *testing.T) {
 		{"- ", "  ", "averyverylongword it is", 8, []string{"- averyverylongword", "  it is"}},
 		{"", "", "two\nlines\tand  blanks", 80, []string{"two lines and blanks"}},
 		{"why: ", "", " ", 80, nil},
+		{"do: ", "    ", "run `ip link set x mtu 9` there", 26, []string{"do: run", "    `ip link set x mtu 9`", "    there"}},
+		{"", "", "run `ip link set x mtu 9`, twice", 22, []string{"run", "`ip link set x mtu 9`,", "twice"}},
+		{"", "", "run `ip link set x mtu 9` twice", 16, []string{"run `ip link set", "x mtu 9` twice"}},
+		{"", "", "a backtick ` alone, and no more", 16, []string{"a backtick `", "alone, and no", "more"}},
+		{"", "", "`a` `b` c", 5, []string{"`a`", "`b` c"}},
 	} {
 		if got := Wrap(c.first, c.indent, c.text, c.width); !slices.Equal(got, c.want) {
 			t.Errorf("%q at %d: %q, want %q", c.text, c.width, got, c.want)

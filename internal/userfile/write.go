@@ -32,10 +32,21 @@ func Write(ctx context.Context, path string, content []byte) error {
 // which the umask takes its part.
 func WriteMode(ctx context.Context, path string, content []byte, mode fs.FileMode) error {
 	if err := write(ctx, path, content, mode.Perm()); err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
+		return &WriteError{Path: path, Err: err}
 	}
 	return nil
 }
+
+// WriteError is a file or directory that a user named and that could not be written.
+type WriteError struct {
+	Path string
+	Err  error
+}
+
+func (e *WriteError) Error() string { return "write " + e.Path + ": " + e.Err.Error() }
+
+// Unwrap is the reason.
+func (e *WriteError) Unwrap() error { return e.Err }
 
 func write(ctx context.Context, path string, content []byte, mode fs.FileMode) error {
 	real, err := follow(path)
@@ -135,6 +146,10 @@ func beside(path string, mode fs.FileMode) (*os.File, error) {
 		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 		if errors.Is(err, fs.ErrExist) && try < 100 {
 			continue
+		}
+		var at *fs.PathError
+		if errors.As(err, &at) {
+			err = at.Err // nobody named that name
 		}
 		return f, err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/agent/nats/wire"
+	"github.com/linerate/linerate/netstate"
 )
 
 // Fleet is the hosts that meet on the server's bus. What a user asks of them is
@@ -20,6 +21,8 @@ type Fleet interface {
 	// Hosts are those that were ever there, by name, as they last said.
 	Hosts(ctx context.Context) ([]Host, error)
 	Journal(ctx context.Context, v User, host string) (agentapi.JournalReply, error)
+	// Observe is a host's state as it is now.
+	Observe(ctx context.Context, v User, host string) (netstate.Host, error)
 	Confirm(ctx context.Context, v User, host, change string) error
 	Rollback(ctx context.Context, v User, host, change string) (agentapi.RollbackReply, error)
 	// Measure starts a measurement, which goes on when the page is left.

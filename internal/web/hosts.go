@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	diagnosehost "github.com/linerate/linerate/diagnose/host"
 	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/agent/nats/wire"
 	"github.com/linerate/linerate/unit"
@@ -117,8 +118,10 @@ func (s *site) stop(w http.ResponseWriter, r *http.Request, who session) {
 
 type hostView struct {
 	Name      string
-	Host      *Host    // as its agent last said; nil where it never did
-	Entries   []change // the newest first
+	Host      *Host                  // as its agent last said; nil where it never did
+	Judged    bool                   // its state was read
+	Findings  []diagnosehost.Finding // of its state now, worst first
+	Entries   []change               // the newest first
 	Problems  []string
 	Said      string
 	MayChange bool
@@ -143,7 +146,8 @@ func changeOf(e agentapi.JournalEntry) change {
 	return c
 }
 
-// host is what was changed on one, and what of it waits for somebody's word.
+// host is what is wrong with one, what was changed on it, and what of that waits for
+// somebody's word.
 func (s *site) host(w http.ResponseWriter, r *http.Request, who session) {
 	name := r.PathValue("name")
 	reply, err := s.cfg.Fleet.Journal(r.Context(), who.User, name)
@@ -154,6 +158,12 @@ func (s *site) host(w http.ResponseWriter, r *http.Request, who session) {
 	v := hostView{Name: name, Host: s.hostOf(r.Context(), name), Problems: reply.Problems, Said: s.sessions.told(r), MayChange: who.Role.Includes(agentapi.RoleChange)}
 	for _, e := range slices.Backward(reply.Entries) {
 		v.Entries = append(v.Entries, changeOf(e))
+	}
+	if state, err := s.cfg.Fleet.Observe(r.Context(), who.User, name); err != nil {
+		s.log.Warn("read a host's state", "host", name, "error", err)
+		v.Problems = append(v.Problems, "its state could not be read, so that nothing is said of it: "+err.Error())
+	} else {
+		v.Judged, v.Findings = true, diagnosehost.Judge(state)
 	}
 	s.show(w, http.StatusOK, "host.tmpl", view{Title: name, Here: "hosts", Session: &who, Data: v})
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/agent/nats/wire"
+	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/plan"
 )
 
@@ -26,6 +27,7 @@ type squad struct {
 	asked     []string
 	measuring []Measuring
 	entries   []agentapi.JournalEntry
+	deaf      error // why no host's state can be read
 }
 
 func (q *squad) note(v User, format string, args ...any) {
@@ -49,6 +51,11 @@ func (q *squad) Journal(_ context.Context, v User, host string) (agentapi.Journa
 		return agentapi.JournalReply{}, fmt.Errorf("%w: host %s", ErrNothing, host)
 	}
 	return agentapi.JournalReply{Entries: q.entries}, nil
+}
+
+func (q *squad) Observe(_ context.Context, v User, host string) (netstate.Host, error) {
+	q.note(v, "observe %s", host)
+	return netstate.Host{Name: host, Links: []netstate.Link{{Name: "eth9", Driver: "ixgbe", Up: true, Carrier: true, Speed: 1e8, Duplex: "half"}}}, q.deaf
 }
 
 func (q *squad) Confirm(_ context.Context, v User, host, change string) error {
@@ -171,6 +178,21 @@ func TestActions(t *testing.T) {
 		if strings.Contains(host, "<2>") || !strings.Contains(host, "&lt;2&gt;") || !strings.Contains(host, "linerate rollback FABRIC g1") {
 			t.Errorf("%s:\n%s", role, host)
 		}
+	}
+}
+
+// TestHostFindings: a host's page says what is wrong with it, and where its state cannot
+// be read why, never that nothing is wrong.
+func TestHostFindings(t *testing.T) {
+	q := &squad{entries: journal()}
+	s := serveFleet(t, q)
+	c, _ := s.as(t, agentapi.RoleWatch)
+	if _, text := s.get(t, c, "/host/db1"); !strings.Contains(text, "fault: eth9 runs half duplex") || !strings.Contains(text, "Remedy:") || !slices.Contains(q.asked, "eve watch: observe db1") {
+		t.Errorf("findings: %s, %v", text, q.asked)
+	}
+	q.deaf = fmt.Errorf("observe db1: <timeout>")
+	if r, text := s.get(t, c, "/host/db1"); r.StatusCode != http.StatusOK || !strings.Contains(text, "observe db1: &lt;timeout&gt;") || strings.Contains(text, "Nothing found wrong") || !strings.Contains(text, "Changes") {
+		t.Errorf("no state: %s %s", r.Status, text)
 	}
 }
 

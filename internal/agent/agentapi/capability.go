@@ -62,10 +62,7 @@ func (r HelloReply) LostLine() string {
 	if len(lost) == 0 {
 		return ""
 	}
-	words := strings.Join(lost, ", ")
-	if n := len(lost); n > 1 {
-		words = strings.Join(lost[:n-1], ", ") + " and " + lost[n-1]
-	}
+	words := strings.Join(lost, "; ")
 	if r.Capabilities.Has(CanRoot) {
 		return fmt.Sprintf("not possible here: %s", words)
 	}

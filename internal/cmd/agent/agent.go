@@ -15,6 +15,7 @@ import (
 
 	"github.com/linerate/linerate/internal/agent"
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/fleet"
 	"github.com/linerate/linerate/internal/agent/nats/link"
 	"github.com/linerate/linerate/internal/agent/nats/natsagent"
 	"github.com/linerate/linerate/internal/agent/pipe"
@@ -80,6 +81,9 @@ func onBus(ctx context.Context, con *console.Console, flags opts, cfg agent.Conf
 		return err
 	}
 	at, err := con.BusConfig()
+	if errors.Is(err, fleet.ErrUnreachable) {
+		return console.WithHint(err, "this host is not enrolled: where `linerate serve` runs, `linerate serve token --role agent --host NAME` prints a token, and `linerate enroll -` here reads it")
+	}
 	if err != nil {
 		return err
 	}

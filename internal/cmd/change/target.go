@@ -74,6 +74,7 @@ func (p journalPlace) open(ctx context.Context, con *console.Console) ([]kept, e
 	}
 	var out []kept
 	var failures []error
+	read := 0
 	cfg := con.Fleet(p.flags.dir)
 	cfg.Fresh = true
 	for i, name := range names {
@@ -85,13 +86,15 @@ func (p journalPlace) open(ctx context.Context, con *console.Console) ([]kept, e
 		k := kept{host: h, reach: reaches[i]}
 		if k.journal, err = ask.Call(ctx, h, agentapi.Journal, agentapi.Empty{}); err != nil {
 			failures = append(failures, err)
+		} else {
+			read++
 		}
 		out = append(out, k)
 	}
 	if len(failures) > 0 {
 		closeAll(out)
 		err := errors.Join(failures...)
-		if len(out) > 0 {
+		if read > 0 {
 			return nil, console.WithHint(err, "nothing was touched; --host takes the names of those that are to go on without the others")
 		}
 		return nil, err

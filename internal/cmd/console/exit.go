@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"syscall"
+	"unicode/utf8"
 
 	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/internal/agent/agentapi"
@@ -22,6 +24,7 @@ import (
 	"github.com/linerate/linerate/internal/run/campaign"
 	"github.com/linerate/linerate/internal/run/change"
 	"github.com/linerate/linerate/internal/store"
+	"github.com/linerate/linerate/internal/userfile"
 	"github.com/linerate/linerate/record"
 )
 
@@ -106,10 +109,10 @@ func (con *Console) Fail(err error) int {
 		return code
 	}
 	if code == ExitInterrupted {
-		fmt.Fprintln(con.Stderr, "linerate: interrupted")
+		con.complain(complaint, "interrupted")
 		if what := besidesInterrupt(err); what != "" {
-			fmt.Fprintln(con.Stderr, "linerate: "+what)
-			fmt.Fprintln(con.Stderr, "hint: `linerate journal` on the host lists its changes, `linerate rollback` rolls one back")
+			con.complain(complaint, what)
+			con.complain(advice, "`linerate journal` on the host lists its changes, `linerate rollback` rolls one back")
 		}
 		return code
 	}
@@ -118,11 +121,22 @@ func (con *Console) Fail(err error) int {
 		con.printProblems(problems)
 		return code
 	}
-	fmt.Fprintln(con.Stderr, "linerate: "+OneLine(err.Error()))
+	con.complain(complaint, err.Error())
 	if hint := HintFor(err); hint != "" {
-		fmt.Fprintln(con.Stderr, "hint: "+OneLine(hint))
+		con.complain(advice, hint)
 	}
 	return code
+}
+
+// complain prints a line of an error. On a terminal it is broken between words, and
+// between commands; into a file or a pipe it is one line, for programs to find.
+func (con *Console) complain(lead, text string) {
+	line := OneLine(text)
+	if con.Terminal && utf8.RuneCountInString(lead+line) > con.Width() {
+		fmt.Fprint(con.Stderr, Wrapped(lead, line, con.Width()))
+		return
+	}
+	fmt.Fprintln(con.Stderr, lead+line)
 }
 
 // besidesInterrupt is what went wrong in an interrupted run besides the
@@ -152,12 +166,12 @@ const mostProblems = 10
 func (con *Console) printProblems(problems yamldoc.Problems) {
 	for i, p := range problems {
 		if i == mostProblems {
-			fmt.Fprintf(con.Stderr, "linerate: %d more problems\n", len(problems)-i)
+			con.complain(complaint, fmt.Sprintf("%d more problems", len(problems)-i))
 			return
 		}
-		fmt.Fprintln(con.Stderr, "linerate: "+OneLine(p.Error()))
+		con.complain(complaint, p.Error())
 		if p.Hint != "" {
-			fmt.Fprintln(con.Stderr, "hint: "+OneLine(p.Hint))
+			con.complain(advice, p.Hint)
 		}
 	}
 }
@@ -192,12 +206,35 @@ func HintFor(err error) string {
 		return "a steady rate takes about a second: allow more with --max-bytes or --max-seconds, or lower the rate with --rate-limit"
 	case roleHint(err) != "":
 		return roleHint(err)
+	case writeHint(err) != "":
+		return writeHint(err)
 	case errors.Is(err, syscall.ENOSPC):
 		return "make room there, or name another place: --journal DIR is that of a host's journal"
 	case errors.Is(err, fs.ErrPermission):
 		return "it takes root, or CAP_NET_ADMIN and CAP_SYS_ADMIN: on this host by sudo, on one reached by ssh with --become sudo"
 	case errors.Is(err, fleet.ErrUnreachable):
 		return "check hosts.NAME.reach in the fabric, and that the host answers"
+	}
+	return ""
+}
+
+// writeHint is what to do about a file that a user named and that cannot be written:
+// no matter for root, as most directories are another's for a reason; "" for any other
+// error.
+func writeHint(err error) string {
+	var file *userfile.WriteError
+	if !errors.As(err, &file) {
+		return ""
+	}
+	dir := filepath.Dir(file.Path)
+	if dir == "." {
+		dir = "this directory"
+	}
+	switch {
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
+		return "you may not write in " + dir + ": name a file or directory elsewhere, such as in your home or /tmp"
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return "make room in " + dir + ", or name a file elsewhere"
 	}
 	return ""
 }
@@ -222,8 +259,11 @@ func (l *LastLine) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// complaint is how an error's line begins.
-const complaint = "linerate: "
+// How the lines of an error begin.
+const (
+	complaint = "linerate: "
+	advice    = "hint: "
+)
 
 func (l *LastLine) Of(err error) error {
 	if l.Text == "" {

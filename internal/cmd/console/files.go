@@ -48,7 +48,7 @@ func BadFile(verb string, err error) error {
 	case errors.Is(err, fs.ErrNotExist) && errors.As(err, &path):
 		return BadUsage(verb+" "+path.Path+": no such file", "")
 	case errors.Is(err, syscall.EISDIR) && errors.As(err, &path):
-		return BadUsage(verb+" "+path.Path+": it is a directory, not a file", "")
+		return BadUsage(verb+" "+path.Path+": it is a directory, not a file", "name a file in it")
 	case errors.As(err, &large):
 		return BadUsage(verb+" "+large.Error(), "measure fewer pairs, directions or stream counts at a time, or name fewer hosts in a file")
 	case errors.Is(err, fs.ErrPermission):
@@ -68,6 +68,9 @@ func ReadRecord(ctx context.Context, path string) (record.Record, error) {
 // another tool's file it is nil.
 func ReadRecordText(ctx context.Context, path string) (record.Record, []byte, error) {
 	text, err := ReadNamed(ctx, "read record", path, MostRecord)
+	if errors.Is(err, ErrUsage) && HintFor(err) == "" {
+		err = WithHint(err, "check the name; "+WhatIsRecord)
+	}
 	if err != nil {
 		return record.Record{}, nil, err
 	}
@@ -86,6 +89,12 @@ func ParseRecord(path string, text []byte) (r record.Record, isExternal bool, er
 		}
 		plaintext.Fields(&r)
 		return r, true, nil
+	}
+	if isEmpty := len(bytes.TrimSpace(text)) == 0; isEmpty {
+		return r, false, BadUsage("read record "+path+": the file is empty", WhatIsRecord)
+	}
+	if !MayBeRecord(text) || startOfFabric.Match(text) {
+		return r, false, BadUsage("read record "+path+": it is not JSON, so it is no record", noRecordHint(path, text))
 	}
 	if r, err = record.Decode(text); err != nil {
 		return r, false, BadUsage(fmt.Sprintf("read record %s%s", path, where(text, err)), noRecordHint(path, text))

@@ -192,10 +192,14 @@ func MkDir(flag, dir string) error {
 	if err := CheckDir(flag, dir); err != nil {
 		return err
 	}
-	if err := os.Mkdir(dir, 0o777); err != nil && !errors.Is(err, fs.ErrExist) { // less the umask
-		return fmt.Errorf("make directory: %w", err)
+	err := os.Mkdir(dir, 0o777) // less the umask
+	if err == nil || errors.Is(err, fs.ErrExist) {
+		return nil
 	}
-	return nil
+	if at := (*fs.PathError)(nil); errors.As(err, &at) {
+		err = at.Err
+	}
+	return &userfile.WriteError{Path: dir, Err: err}
 }
 
 // IsDir reports a directory that is there.

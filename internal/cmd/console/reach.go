@@ -248,7 +248,8 @@ func (b *NATSFlags) Add(root *cobra.Command) {
 	flags.StringVar(&b.ca, "nats-ca", "", "its certificate authority (LINERATE_CA; default: ca.pem beside the credentials)")
 }
 
-// IdentityDir is where `enroll` writes an identity, and where it is looked for.
+// IdentityDir is where `enroll` writes an identity, and where it is looked for; "" for
+// a user without a home: never the working directory, where others may write.
 func (con *Console) IdentityDir() string {
 	if os.Geteuid() == 0 {
 		return "/etc/linerate"
@@ -256,7 +257,10 @@ func (con *Console) IdentityDir() string {
 	if dir := con.Getenv("XDG_CONFIG_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "linerate")
 	}
-	return filepath.Join(con.Getenv("HOME"), ".config", "linerate")
+	if home := con.Getenv("HOME"); filepath.IsAbs(home) {
+		return filepath.Join(home, ".config", "linerate")
+	}
+	return ""
 }
 
 // enrollHint is what who is nobody on the bus does: the hosts may well be
@@ -265,7 +269,10 @@ const enrollHint = "no user is enrolled here: where `linerate serve` runs, `line
 
 // BusConfig is how to connect to NATS. Where nobody says, it is ErrUnreachable.
 func (con *Console) BusConfig() (link.Config, error) {
-	written := readEnv(filepath.Join(con.IdentityDir(), enroll.EnvFile))
+	written := map[string]string{}
+	if dir := con.IdentityDir(); dir != "" {
+		written = readEnv(filepath.Join(dir, enroll.EnvFile))
+	}
 	cfg := link.Config{
 		URL:   cmp.Or(con.NATS.Url, con.Getenv("LINERATE_NATS"), written["LINERATE_NATS"]),
 		Creds: cmp.Or(con.NATS.creds, con.Getenv("LINERATE_CREDS"), written["LINERATE_CREDS"]),
@@ -278,8 +285,8 @@ func (con *Console) BusConfig() (link.Config, error) {
 		cfg.Logger = con.Logger()
 	}
 	if cfg.URL == "" || cfg.Creds == "" {
-		what := map[bool]string{true: "where NATS is (--nats)", false: "who we are there (--creds)"}[cfg.URL == ""]
-		return cfg, WithHint(fmt.Errorf("%w: not said %s", fleet.ErrUnreachable, what), enrollHint)
+		what := map[bool]string{true: "the address of the NATS server (--nats)", false: "the credentials for it (--creds)"}[cfg.URL == ""]
+		return cfg, WithHint(fmt.Errorf("%w by NATS: missing: %s", fleet.ErrUnreachable, what), enrollHint)
 	}
 	return cfg, nil
 }

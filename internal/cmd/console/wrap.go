@@ -2,6 +2,9 @@ package console
 
 import (
 	"strings"
+	"unicode/utf8"
+
+	"github.com/linerate/linerate/internal/textlayout"
 )
 
 // TrimEnd is text without the ends of lines after it.
@@ -39,23 +42,11 @@ func Outdented(lead, text string, width int) string {
 }
 
 // Wrapped breaks text into lines of at most width columns; the first starts
-// with lead, the others with as many blanks.
+// with lead, the others with as many blanks. Without text it is the lead.
 func Wrapped(lead, text string, width int) string {
-	var b strings.Builder
-	indent := strings.Repeat(" ", len([]rune(lead)))
-	line := lead
-	used := 0
-	for _, word := range strings.Fields(text) {
-		if used > 0 && len([]rune(line))+1+len([]rune(word)) > width {
-			b.WriteString(line + "\n")
-			line, used = indent, 0
-		}
-		if used > 0 {
-			line += " "
-		}
-		line += word
-		used++
+	lines := textlayout.Wrap(lead, strings.Repeat(" ", utf8.RuneCountInString(lead)), text, width)
+	if len(lines) == 0 {
+		return lead + "\n"
 	}
-	b.WriteString(line + "\n")
-	return b.String()
+	return strings.Join(lines, "\n") + "\n"
 }

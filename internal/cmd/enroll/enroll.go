@@ -48,7 +48,9 @@ that no list of processes shows it.
 				return console.BadUsage("enroll: "+err.Error(), "`linerate serve token` prints one: give all of its line")
 			}
 			if dir == "" {
-				dir = con.IdentityDir()
+				if dir = con.IdentityDir(); dir == "" {
+					return console.BadUsage("enroll: HOME is not set, so that there is no place for the identity", "set HOME, or name a directory: --dir DIR")
+				}
 			}
 			id, err := enroll.Enroll(cmd.Context(), token, dir, replace)
 			if err != nil && strings.Contains(err.Error(), "connect to") && serve.OnlyHere(token.URL) != "" {

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	diagnosetrial "github.com/linerate/linerate/diagnose/trial"
+	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/cmd/console"
 	"github.com/linerate/linerate/predict"
 	"github.com/linerate/linerate/predict/declared"
@@ -243,7 +244,14 @@ func printNextSteps(f record.Finding, brief bool, others []record.Finding, say f
 		say("  To do: ", f.Remedy+"."+expected)
 	}
 	for _, other := range others {
-		say("  To do, "+string(other.Direction)+": ", other.Remedy+".")
+		lead := "  Also: "
+		switch other.Direction {
+		case flow.Forward:
+			lead = "  Forward: "
+		case flow.Reverse:
+			lead = "  Reverse: "
+		}
+		say(lead, other.Remedy+".")
 	}
 	if f.Next != nil && (!brief || f.Next.Cause != record.LineRate) && f.Expected > f.Rate*worthExpecting {
 		next := fmt.Sprintf("%s at %v", f.Next.Cause, f.Next.Rate)

@@ -170,13 +170,26 @@ func checkTargets(args []string) error {
 		return console.BadUsage("measure: a fabric file and a target, "+listeners[0]+", at once", "give the one or the other")
 	case len(hosts) == 1 && !IsFabric(hosts[0]):
 		if len(listeners) == 0 {
-			if _, err := os.Stat(hosts[0]); err == nil {
-				return console.BadUsage("measure "+hosts[0]+": it is a file, and no fabric: the name of one ends in .yaml", "a record is read by `linerate explain "+hosts[0]+"`; `linerate discover HOST... -o fabric.yaml` makes a fabric")
+			if err := fileNotHost(hosts[0]); err != nil {
+				return err
 			}
 			return console.BadUsage("measure "+hosts[0]+": one host alone cannot be measured", "name a second host, a HOST:PORT that listens, or a fabric file whose name ends in .yaml")
 		}
 	}
 	return nil
+}
+
+// fileNotHost is the error of a file that stands where measure wants hosts or a fabric;
+// nil where there is no such file.
+func fileNotHost(arg string) error {
+	info, err := os.Stat(arg)
+	switch {
+	case err != nil:
+		return nil
+	case info.IsDir():
+		return console.BadUsage("measure "+arg+": it is a directory, not a fabric file", "name a file in it that ends in .yaml")
+	}
+	return console.BadUsage("measure "+arg+": it is a file, and no fabric: the name of one ends in .yaml", "a record is read by `linerate explain "+arg+"`; `linerate discover HOST... -o fabric.yaml` makes a fabric")
 }
 
 // listening makes a fabric of one host to measure from, this one unless named,
@@ -220,6 +233,9 @@ func (f *listenerFlags) resolve(ctx context.Context, args []string, from string)
 		}
 		found, err := iperf3client.Resolve(ctx, t.host)
 		if errors.Is(err, iperf3client.ErrName) {
+			if err := fileNotHost(arg); err != nil {
+				return nil, err
+			}
 			return nil, console.BadUsage("target "+arg+": no host of that name is known", "a bare name is tried as an iperf3 server: check the spelling, DNS and /etc/hosts; a host to log in to is ssh://root@"+t.host+", and a fabric file's name ends in .yaml")
 		}
 		if err == nil {

@@ -122,7 +122,7 @@ func TestReportRefuses(t *testing.T) {
 		{[]string{"report", one, one, "-o", filepath.Join(dir, "r.html")}, "report: a page shows one record, and 2 are named", ".csv"},
 		{[]string{"report", cut, "-o", filepath.Join(dir, "r.md")}, "read record " + cut + ":1:", "record.json"},
 		{[]string{"report", other, "-o", filepath.Join(dir, "r.md")}, "read record " + other + ": schema is \"linerate.record/v9\"", "a newer linerate"},
-		{[]string{"report", filepath.Join(dir, "none.json"), "-o", filepath.Join(dir, "r.md")}, "read record " + filepath.Join(dir, "none.json") + ": no such file", ""},
+		{[]string{"report", filepath.Join(dir, "none.json"), "-o", filepath.Join(dir, "r.md")}, "read record " + filepath.Join(dir, "none.json") + ": no such file", "check the name"},
 	} {
 		refused(t, "", console.ExitUsage, c.line, c.hint, c.args...)
 	}

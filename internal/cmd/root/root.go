@@ -72,7 +72,8 @@ func tree(con *console.Console) (*cobra.Command, *error) {
 	root := &cobra.Command{
 		Use:   "linerate",
 		Short: "make several links add up: predict, measure, explain, tune, prove",
-		Long: `linerate finds out why several links between hosts do not add up, and repairs it.
+		Long: `linerate finds out why several links between hosts do not add up, and repairs
+it.
 
 It models hosts and links, predicts what they can carry and what binds,
 measures what they do carry, explains the gap with evidence from the kernel,
@@ -98,7 +99,7 @@ Start with:  linerate demo`,
 	root.SetErr(con.Stderr)
 	root.SetFlagErrorFunc(console.FlagError)
 	root.SetUsageFunc(func(c *cobra.Command) error { return usageText(c, con.Width()) })
-	root.SetHelpFunc(help(root.HelpFunc(), &misasked))
+	root.SetHelpFunc(help(con, root.HelpFunc(), &misasked))
 	flags := root.PersistentFlags()
 	flags.BoolVar(&con.JSON, "json", false, "print one JSON document on standard output")
 	flags.BoolVarP(&con.Quiet, "quiet", "q", false, "no progress")
@@ -110,6 +111,7 @@ Start with:  linerate demo`,
 	con.NATS.Add(root)
 	con.Bus = link.NewDialer(con.BusConfig)
 	root.AddCommand(commands(con)...)
+	helpOf(root)
 	complete(root)
 	completeFiles(root)
 	return root, &misasked
@@ -132,14 +134,32 @@ func commands(con *console.Console) []*cobra.Command {
 	}
 }
 
+// helpOf makes `linerate help NOSUCH` bad usage, as `linerate NOSUCH` is.
+func helpOf(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	for _, c := range root.Commands() {
+		if usual := c.Run; c.Name() == "help" {
+			c.Short, c.Run = "print the help of a command", nil
+			c.RunE = func(cmd *cobra.Command, args []string) error {
+				if found, rest, err := root.Find(args); err != nil || len(rest) > 0 && found.HasAvailableSubCommands() {
+					return console.UnknownCommand(found, rest[0])
+				}
+				usual(cmd, args)
+				return nil
+			}
+		}
+	}
+}
+
 // help prints a command's help as usual; `linerate nosuch --help` is no help of
 // linerate's: there is no such command.
-func help(usual func(*cobra.Command, []string), misasked *error) func(*cobra.Command, []string) {
+func help(con *console.Console, usual func(*cobra.Command, []string), misasked *error) func(*cobra.Command, []string) {
 	return func(cmd *cobra.Command, args []string) {
 		if words := cmd.Flags().Args(); cmd.HasAvailableSubCommands() && len(words) > 0 {
 			*misasked = console.UnknownCommand(cmd, words[0])
 			return
 		}
+		cmd.Long = narrower(cmd.Long, con.Width())
 		usual(cmd, args)
 	}
 }

@@ -5,12 +5,14 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
 	"github.com/linerate/linerate/internal/cmd/console"
 	"github.com/linerate/linerate/internal/cmd/measure"
 	"github.com/linerate/linerate/internal/cmd/predict"
+	"github.com/linerate/linerate/internal/textlayout"
 )
 
 // headings are those of a command that has very many flags; others have none.
@@ -22,6 +24,19 @@ func headings(c *cobra.Command) []console.FlagHeading {
 		return predict.Headings
 	}
 	return nil
+}
+
+// narrower is a text with each paragraph set anew that has a line too wide for the
+// terminal. What is indented, such as an example, stays as it is.
+func narrower(text string, width int) string {
+	parts := strings.Split(text, "\n\n")
+	for i, part := range parts {
+		wide := slices.ContainsFunc(strings.Split(part, "\n"), func(line string) bool { return utf8.RuneCountInString(line) > width })
+		if wide && !strings.HasPrefix(part, " ") && !strings.Contains(part, "\n ") {
+			parts[i] = strings.Join(textlayout.Wrap("", "", part, width), "\n")
+		}
+	}
+	return strings.Join(parts, "\n\n")
 }
 
 // usageText prints how a command is called, within the terminal's width.

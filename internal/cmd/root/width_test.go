@@ -22,7 +22,7 @@ func TestWidths(t *testing.T) {
 		{"history", "add", sample, "--store", db}, {"history", "--store", db},
 		{"predict", "docs/examples/two-hosts-lacp.yaml"}, {"predict", "docs/examples/ibm-interfaces.yaml"}, {"explain", "diagnose/pasted/testdata/T01-lacp-port-dead.txt"},
 		{"steer", "pick", "--policy", "layer3+4", "--links", "2", "--src", "10.0.0.1", "--dst", "10.0.0.2", "--streams", "2"},
-		{"lab", "list"}, {"version"},
+		{"lab", "list"}, {"version"}, {"help"}, {"predict", "--help"}, {"serve", "--help"}, {"apply", "--help"},
 	} {
 		for _, width := range []int{80, 60} {
 			var out, errs bytes.Buffer

@@ -21,6 +21,7 @@ import (
 	"github.com/linerate/linerate/internal/agent/nats/server"
 	"github.com/linerate/linerate/internal/cmd/console"
 	"github.com/linerate/linerate/internal/web"
+	"github.com/linerate/linerate/netstate"
 )
 
 // pageIdentity is how long a user's identity is good: longer than a
@@ -141,6 +142,17 @@ func (f *usersFleet) Journal(ctx context.Context, v web.User, host string) (agen
 	}
 	defer done()
 	return ask.Call(ctx, h, agentapi.Journal, agentapi.Empty{})
+}
+
+// Observe is a host's state now, with the settings that are judged.
+func (f *usersFleet) Observe(ctx context.Context, v web.User, host string) (netstate.Host, error) {
+	h, done, err := f.dial(ctx, v, host)
+	if err != nil {
+		return netstate.Host{}, err
+	}
+	defer done()
+	reply, err := h.Observe(ctx)
+	return reply.Host, err
 }
 
 // Confirm keeps a change that waits.

@@ -48,6 +48,12 @@ listens on loopback unless told otherwise. ` + "`serve token`" + ` lets hosts an
 			return serve(cmd.Context(), con, flags)
 		},
 	}
+	c.PersistentPreRunE = func(*cobra.Command, []string) error {
+		if stateDir(con, &flags) == "" {
+			return console.BadUsage("serve: HOME is not set, so that there is no place for the keys", "set HOME, or name a directory: --state DIR")
+		}
+		return nil
+	}
 	c.PersistentFlags().StringVar(&flags.state, "state", "", "state directory (default: "+authority.DefaultDir+" for root, else ~/.local/state/linerate/serve)")
 	c.Flags().StringVar(&flags.listen, "listen", "127.0.0.1:4222", "address and port for agents and controllers")
 	c.Flags().StringVar(&flags.name, "server-name", "", "this server's name in the cluster (default: the host's)")
@@ -62,7 +68,8 @@ listens on loopback unless told otherwise. ` + "`serve token`" + ` lets hosts an
 	return c
 }
 
-// stateDir is where the authority is.
+// stateDir is where the authority is; "" for a user without a home, which is refused
+// before anything is done.
 func stateDir(con *console.Console, flags *opts) string {
 	switch {
 	case flags.state != "":
@@ -73,7 +80,10 @@ func stateDir(con *console.Console, flags *opts) string {
 	if dir := con.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "linerate", "serve")
 	}
-	return filepath.Join(con.Getenv("HOME"), ".local", "state", "linerate", "serve")
+	if home := con.Getenv("HOME"); filepath.IsAbs(home) {
+		return filepath.Join(home, ".local", "state", "linerate", "serve")
+	}
+	return ""
 }
 
 // reachedBy are the names in the server's certificate: those given, the address

@@ -14,6 +14,7 @@ import (
 	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/agent/nats/wire"
 	"github.com/linerate/linerate/internal/web"
+	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/plan"
 )
 
@@ -44,6 +45,10 @@ func (r *rack) Journal(context.Context, web.User, string) (agentapi.JournalReply
 		return agentapi.JournalEntry{ID: "20260519T120000.000000Z-" + id, State: state, Group: group, Started: rackTime, Deadline: rackTime.Add(2 * time.Minute), Steps: []agentapi.JournalStep{step}, Files: []string{"/etc/netplan/50-linerate.yaml"}}
 	}
 	return agentapi.JournalReply{Entries: []agentapi.JournalEntry{entry("aaaaaa", "confirmed", ""), entry("bbbbbb", "confirmed", "20260519T110000Z-tuned"), entry("cccccc", "applied", "")}}, nil
+}
+
+func (r *rack) Observe(_ context.Context, _ web.User, host string) (netstate.Host, error) {
+	return netstate.Host{Name: host, Links: []netstate.Link{{Name: "eth0", Driver: "ixgbe", Up: true, Carrier: true, Speed: 1e8, Duplex: "half"}}}, nil
 }
 
 func (r *rack) note(format string, args ...any) {

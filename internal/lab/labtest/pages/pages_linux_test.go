@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/performance"
 	"github.com/chromedp/chromedp"
 
 	"github.com/linerate/linerate/flow"
@@ -201,8 +203,12 @@ func TestReportPage(t *testing.T) {
 	}
 }
 
-// TestLargePages: 200 hosts in the matrix, and a record of 10,000 trials, each
-// open in less than two seconds.
+// mostDrawing is how long a browser may take to lay out a large page: seconds of its
+// main thread alone, so that a busy machine does not judge.
+const mostDrawing = 1.0
+
+// TestLargePages: 200 hosts in the matrix, and a record of 10,000 trials, are each drawn
+// in less than a second.
 func TestLargePages(t *testing.T) {
 	large := mesh(0, 200, 10_000)
 	s := site(t, large)
@@ -218,18 +224,38 @@ func TestLargePages(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, page := range map[string]string{"matrix of 200 hosts": s.URL + "/matrix", "report of 10,000 trials": "file://" + file, "run of 10,000 trials": s.URL + "/run/run-000"} {
-		// The machine may be busy with something else for a moment, not thrice.
-		least := time.Hour
-		for try := 0; try < 3 && least > 2*time.Second; try++ {
+		least := time.Hour.Seconds()
+		for range 3 { // the first reads the program, too
 			b.do(t, chromedp.Navigate("about:blank"))
-			begun := time.Now()
+			before := b.drawn(t)
 			b.do(t, chromedp.Navigate(page), chromedp.WaitReady("footer"))
-			least = min(least, time.Since(begun))
+			least = min(least, b.drawn(t)-before)
 		}
-		t.Logf("%s: %v to open", name, least.Round(time.Millisecond))
-		if least > 2*time.Second {
-			t.Errorf("%s took %v, want 2 s at most", name, least)
+		t.Logf("%s: %.2f s to draw", name, least)
+		if least > mostDrawing || least <= 0 {
+			t.Errorf("%s took %.2f s, want %v s at most", name, least, mostDrawing)
 		}
 	}
 	t.Logf("the report of 10,000 trials has %.1f MB", float64(len(text))/1e6)
+}
+
+// drawn is how long the browser's main thread has worked for its page: seconds.
+func (b *browser) drawn(t *testing.T) (seconds float64) {
+	t.Helper()
+	b.do(t, chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
+		if _, err := cdp.Call(ctx, target, performance.Enable, performance.EnableParams{TimeDomain: performance.EnableTimeDomainThreadTicks}); err != nil {
+			return err
+		}
+		m, err := cdp.Call(ctx, target, performance.GetMetrics, cdp.Empty{})
+		if err != nil {
+			return err
+		}
+		for _, one := range m.Metrics {
+			if one.Name == "TaskDuration" {
+				seconds = one.Value
+			}
+		}
+		return nil
+	}))
+	return seconds
 }
