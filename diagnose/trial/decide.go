@@ -122,7 +122,7 @@ func judgedAgain(f predict.Fabric, base record.Trial, probes []record.Trial) []r
 // weigh makes each cause as likely as what was seen is where it binds.
 func (c chances) weigh(o probed.Outcome) {
 	for cause := range c {
-		c[cause] *= given(o, cause)
+		c[cause] *= probed.Given(o, cause)
 	}
 	c.share()
 }
@@ -175,7 +175,7 @@ func (c chances) finding(old record.Finding, t record.Trial, seen []probed.Outco
 	var facts []record.Evidence
 	for _, o := range seen {
 		said += o.Says + " "
-		if e := o.Evidence(); given(o, best) >= even {
+		if e := o.Evidence(); probed.Given(o, best) >= probed.Even {
 			facts = append(facts, e)
 		} else {
 			out.Against = append(out.Against, e)
@@ -201,158 +201,6 @@ func (c chances) also(best record.Cause, order []record.Cause, old record.Findin
 
 // worthKeeping is the likelihood below which a cause is no alternative.
 const worthKeeping = 0.03
-
-// sight is one thing that a probe may show.
-type sight struct {
-	kind record.ProbeKind
-	word string
-}
-
-// How likely something is seen where a cause binds: as good as always, mostly,
-// as likely as not, seldom, hardly ever. Finer shades would be invented.
-const (
-	always = 0.95
-	mostly = 0.80
-	even   = 0.50
-	rarely = 0.20
-	hardly = 0.05
-	// elsewhere is of a cause that nobody thought of.
-	elsewhere = 0.40
-)
-
-// likelihood is how likely a sight is where a cause binds; a cause that is not
-// named is even.
-type likelihood map[record.Cause]float64
-
-// given is how likely the outcome is where the cause binds.
-func given(o probed.Outcome, c record.Cause) float64 {
-	if o.Word == probed.Unclear {
-		return even
-	}
-	if c == record.Unknown {
-		return elsewhere
-	}
-	if p, ok := shows[sight{o.Kind, o.Word}][c]; ok {
-		return p
-	}
-	return even
-}
-
-// shows is the table: by what is seen, the causes that would show it and those
-// that would not.
-var shows = map[sight]likelihood{
-	// A limit of each stream grows with their number, one of the way or of the
-	// links does not; a processor's does while cores are left.
-	{record.ProbeStreams, probed.Grew}: {
-		record.ReceiveWindow: always, record.SendBuffer: always, record.Congestion: always, record.Pacing: mostly, record.Reordering: mostly,
-		record.SenderCPU: even, record.ReceiverCPU: even, record.HashImbalance: even, record.Application: even,
-		record.Shaper: hardly, record.LineRate: hardly, record.CardSlot: hardly, record.LACPDown: hardly, record.SingleLink: rarely,
-		record.AsymmetricRoute: rarely, record.MTU: rarely,
-	},
-	{record.ProbeStreams, probed.Each}: {
-		record.ReceiveWindow: always, record.SendBuffer: always, record.Pacing: always, record.Shaper: mostly, record.Application: mostly,
-		record.Congestion: hardly, record.Reordering: rarely, record.SenderCPU: even, record.ReceiverCPU: even, record.HashImbalance: rarely,
-		record.LineRate: hardly, record.CardSlot: hardly, record.LACPDown: hardly, record.SingleLink: rarely, record.AsymmetricRoute: rarely, record.MTU: rarely,
-	},
-	{record.ProbeStreams, probed.Kept}: {
-		record.ReceiveWindow: hardly, record.SendBuffer: hardly, record.Congestion: hardly, record.Pacing: rarely, record.Reordering: rarely,
-		record.SenderCPU: even, record.ReceiverCPU: even, record.HashImbalance: even, record.Application: even,
-		record.Shaper: always, record.LineRate: always, record.CardSlot: always, record.LACPDown: always, record.SingleLink: mostly,
-		record.AsymmetricRoute: mostly, record.MTU: mostly,
-	},
-	{record.ProbeStreams, probed.Fell}: {
-		record.ReceiveWindow: hardly, record.SendBuffer: hardly, record.Congestion: hardly, record.Pacing: hardly,
-		record.SenderCPU: mostly, record.ReceiverCPU: mostly, record.Reordering: rarely, record.Application: rarely,
-	},
-	{record.ProbeBuffer, probed.Grew}: {
-		record.ReceiveWindow: always, record.SendBuffer: always, record.Congestion: rarely, record.Reordering: rarely,
-		record.Shaper: hardly, record.LineRate: hardly, record.CardSlot: hardly, record.SingleLink: hardly, record.HashImbalance: hardly,
-		record.SenderCPU: hardly, record.ReceiverCPU: hardly, record.Pacing: hardly, record.LACPDown: hardly, record.MTU: hardly,
-		record.Application: rarely, record.AsymmetricRoute: hardly,
-	},
-	{record.ProbeBuffer, probed.Kept}: {
-		record.ReceiveWindow: hardly, record.SendBuffer: hardly, record.Congestion: mostly, record.Reordering: mostly,
-		record.Shaper: always, record.LineRate: always, record.CardSlot: always, record.SingleLink: always, record.HashImbalance: always,
-		record.SenderCPU: always, record.ReceiverCPU: always, record.Pacing: always, record.LACPDown: always, record.MTU: always,
-		record.Application: mostly, record.AsymmetricRoute: always,
-	},
-	// A stream that recovers from loss over a long way grows for seconds, and so
-	// does an automatic window; a bucket is empty after a while.
-	{record.ProbeLonger, probed.Grew}: {
-		record.Congestion: mostly, record.ReceiveWindow: even, record.SendBuffer: even, record.Reordering: even,
-		record.Shaper: hardly, record.LineRate: hardly, record.CardSlot: hardly, record.Pacing: hardly, record.SingleLink: rarely,
-		record.HashImbalance: rarely, record.SenderCPU: rarely, record.ReceiverCPU: rarely,
-	},
-	{record.ProbeLonger, probed.Fell}: {
-		record.Shaper: mostly, record.Congestion: even, record.SenderCPU: even, record.ReceiverCPU: even,
-		record.LineRate: hardly, record.Pacing: hardly, record.ReceiveWindow: rarely, record.SendBuffer: rarely,
-		record.CardSlot: hardly, record.SingleLink: rarely, record.HashImbalance: rarely,
-	},
-	{record.ProbeLonger, probed.Kept}: {record.Congestion: even, record.Shaper: even},
-	// At a pace below what passes a queue does not overflow; what is lost by
-	// chance, or overtaken, is so at any pace.
-	{record.ProbeSlower, probed.Clean}: {
-		record.Shaper: always, record.LineRate: always, record.CardSlot: always, record.SingleLink: mostly, record.HashImbalance: mostly,
-		record.LACPDown: mostly, record.ReceiverCPU: mostly, record.Congestion: hardly, record.Reordering: rarely, record.MTU: hardly,
-	},
-	{record.ProbeSlower, probed.Lossy}: {
-		record.Congestion: always, record.Reordering: mostly, record.MTU: even,
-		record.Shaper: hardly, record.LineRate: hardly, record.CardSlot: hardly, record.SingleLink: hardly, record.HashImbalance: hardly,
-		record.LACPDown: hardly, record.ReceiverCPU: rarely, record.SenderCPU: hardly, record.ReceiveWindow: hardly, record.SendBuffer: hardly,
-		record.Pacing: hardly, record.Application: hardly,
-	},
-	{record.ProbeSlower, probed.Short}: {
-		record.Application: mostly, record.ReceiveWindow: even, record.SendBuffer: even, record.SenderCPU: even, record.ReceiverCPU: even,
-		record.Shaper: hardly, record.LineRate: hardly, record.CardSlot: hardly, record.Congestion: rarely, record.Pacing: mostly,
-	},
-	// Datagrams know no window and take no loss to heart.
-	{record.ProbeDatagrams, probed.Carried}: {
-		record.ReceiveWindow: always, record.SendBuffer: always, record.Application: mostly, record.Pacing: mostly, record.SenderCPU: even,
-		record.ReceiverCPU: even, record.Reordering: even, record.Congestion: hardly,
-		record.Shaper: hardly, record.LineRate: hardly, record.CardSlot: hardly, record.SingleLink: hardly, record.LACPDown: hardly,
-		record.HashImbalance: rarely, record.MTU: rarely,
-	},
-	{record.ProbeDatagrams, probed.Capped}: {
-		record.Shaper: always, record.LineRate: always, record.CardSlot: always, record.SingleLink: mostly, record.LACPDown: mostly,
-		record.HashImbalance: even, record.Congestion: rarely, record.ReceiverCPU: rarely,
-		record.ReceiveWindow: hardly, record.SendBuffer: hardly, record.Application: hardly, record.Pacing: rarely, record.SenderCPU: hardly,
-		record.Reordering: hardly,
-	},
-	{record.ProbeDatagrams, probed.Lossy}: {
-		record.Congestion: always, record.Reordering: rarely, record.Shaper: rarely, record.LineRate: rarely, record.CardSlot: rarely,
-		record.ReceiveWindow: hardly, record.SendBuffer: hardly, record.Application: hardly, record.Pacing: hardly, record.SenderCPU: hardly,
-		record.ReceiverCPU: rarely,
-	},
-	// A queue of the sender's own host holds datagrams back as it does TCP.
-	{record.ProbeDatagrams, probed.Held}: {
-		record.Shaper: mostly, record.LineRate: mostly, record.CardSlot: mostly, record.SenderCPU: mostly, record.SingleLink: mostly,
-		record.LACPDown: mostly, record.ReceiveWindow: hardly, record.SendBuffer: hardly, record.Congestion: hardly, record.Reordering: hardly,
-		record.ReceiverCPU: rarely, record.Application: rarely, record.MTU: rarely,
-	},
-	{record.ProbeDatagrams, probed.Dropped}: {
-		record.ReceiverCPU: always, record.Application: even, record.Shaper: hardly, record.Congestion: hardly, record.LineRate: hardly,
-		record.SenderCPU: hardly, record.SendBuffer: hardly,
-	},
-	{record.ProbeDatagrams, probed.Reordered}: {
-		record.Reordering: always, record.Congestion: rarely, record.Shaper: rarely, record.LineRate: rarely, record.ReceiveWindow: rarely,
-		record.SendBuffer: rarely, record.CardSlot: rarely, record.SenderCPU: rarely, record.ReceiverCPU: rarely, record.Pacing: rarely,
-		record.Application: rarely,
-	},
-	{record.ProbePacketSize, probed.Vanish}: {
-		record.MTU: always, record.Congestion: hardly, record.Shaper: hardly, record.LineRate: hardly, record.ReceiveWindow: hardly,
-		record.SendBuffer: hardly, record.Reordering: hardly, record.SenderCPU: hardly, record.ReceiverCPU: hardly, record.CardSlot: hardly,
-		record.HashImbalance: hardly, record.SingleLink: hardly, record.LACPDown: hardly, record.AsymmetricRoute: rarely, record.Pacing: hardly,
-		record.Application: hardly,
-	},
-	{record.ProbePacketSize, probed.Pass}: {record.MTU: hardly, record.AsymmetricRoute: even},
-	{record.ProbeIdle, probed.Links}: {
-		record.LineRate: always, record.Congestion: mostly, record.Shaper: even, record.ReceiveWindow: rarely, record.SendBuffer: rarely,
-		record.Pacing: rarely, record.Application: rarely, record.SenderCPU: rarely, record.ReceiverCPU: rarely,
-	},
-	{record.ProbeIdle, probed.Sender}:   {record.SenderCPU: always, record.ReceiverCPU: rarely, record.LineRate: rarely, record.Shaper: rarely},
-	{record.ProbeIdle, probed.Receiver}: {record.ReceiverCPU: always, record.SenderCPU: rarely, record.LineRate: rarely, record.Shaper: rarely},
-	{record.ProbeIdle, probed.Quiet}:    {record.LineRate: even, record.SenderCPU: even, record.ReceiverCPU: even},
-}
 
 // inWords is a finding of a cause in the words that a judgement of it has
 // found already: the probes' own first, then the trial's, then what can be said

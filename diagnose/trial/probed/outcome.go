@@ -1,5 +1,6 @@
 // Package probed says what a probe showed beside the trial that it was made for, in one
-// word of a table and as people say it. It must not judge causes.
+// word of a table and as people say it, and how likely each cause shows that. It must not
+// judge trials.
 package probed
 
 import (
