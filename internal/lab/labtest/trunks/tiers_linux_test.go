@@ -23,10 +23,10 @@ import (
 // What the leaves and spines are cabled with: hosts faster than a leaf's uplinks, and these
 // than what a spine has to each half of the pair.
 const (
-	edge   = 24 * unit.Mbps
-	uplink = 8 * unit.Mbps
-	down   = 4 * unit.Mbps
-	slow   = 2 * unit.Mbps // f's own link
+	edge   = 72 * unit.Mbps
+	uplink = 30 * unit.Mbps // a little more than two of the links down: TCP fills no two queues in a row alike
+	down   = 12 * unit.Mbps
+	slow   = 6 * unit.Mbps // f's own link
 )
 
 // pause is a bucket of a tenth of a second of a rate, but of a full segment at the least:
@@ -284,18 +284,23 @@ func loads(links []port, all []reading, trials []record.Trial) []float64 {
 func (s *clos) within(what string, got, want unit.BitRate) {
 	s.t.Helper()
 	s.t.Logf("%s: %v, predicted %v (%+.1f %%)", what, got, want, 100*(float64(got/want)-1))
-	if math.Abs(float64(got/want)-1) > near {
+	if math.Abs(float64(got/want)-1) > apart {
 		s.t.Errorf("%s: %v, predicted %v", what, got, want)
 	}
 }
 
-const tierStreams = 24
+const (
+	tierStreams = 24
+	// apart is what a result may be from the prediction: 24 streams of each of three pairs
+	// that share every link repeat some of what they send, and a busy machine adds to it.
+	apart = 0.10
+)
 
 const (
 	// leastFull is how full each link that is used must be: what fills one less the machine
 	// disturbed, and it is measured again.
 	leastFull = 0.96
-	tries     = 6
+	tries     = 3
 	// unused is what a link carries beside flows: answers of neighbours.
 	unused = 0.02
 )
