@@ -50,3 +50,28 @@ func TestWindowTighter(t *testing.T) {
 		t.Errorf("%s: %s", got.Cause, got.Summary)
 	}
 }
+
+// TestFullBeside: one of two links is full by itself and the other nearly: no limit below
+// both is named.
+func TestFullBeside(t *testing.T) {
+	t.Parallel()
+	f := pair{end: end{links: 2, policy: netstate.Layer34}}.fabric()
+	trial := measured(own(sent(8, rates(0.94*one, 0.83*one), rates(0.944*one, 0.786*one)), 1.62*one), func(c *record.TCP) { c.MeanRTTMS, c.MinRTTMS = 100, 10 })
+	shaper := func(trial record.Trial) (sure float64) {
+		got := Judge(f, trial)
+		if got.Cause == record.Shaper {
+			return got.Confidence
+		}
+		for _, a := range got.Also {
+			if a.Cause == record.Shaper {
+				return a.Confidence
+			}
+		}
+		return 0
+	}
+	before := shaper(trial)
+	trial.Links[0].MeanBacklog = 120_000
+	if after := shaper(trial); before < 0.6 || after > 0.5 {
+		t.Errorf("shaper: %.2f, and with the first link's queue seen %.2f", before, after)
+	}
+}

@@ -280,6 +280,10 @@ func (v *wayView) hiddenShaper() (hypothesis, bool) {
 		h.summary += fmt.Sprintf(" It comes and goes: at times all that the links carry came through (%v).", best)
 		h.against = append(h.against, record.Evidence{What: "payload in the best moment", Value: best.String(), Source: "bytes received, over the common window"})
 	}
+	if l, ok := v.fullBeside(); ok {
+		h.sure *= 0.5
+		h.against = append(h.against, record.Evidence{What: l.link + " on " + l.host, Value: fmt.Sprintf("full: %s of its rate, with packets waiting; the others nearly", diagnose.Percent(l.share())), Source: fromCounters})
+	}
 	if v.ceiling() <= 0 {
 		h.cause, h.sure, h.nothingToWin = record.Unknown, 0, true
 		h.summary = fmt.Sprintf("About %v comes through: %s. Whether that is a link's own speed or a limit below it cannot be told while the links' speeds are unknown.", v.goodput, why)
@@ -293,6 +297,16 @@ func (v *wayView) hiddenShaper() (hypothesis, bool) {
 	h.remedy = record.ByHand(fmt.Sprintf("look for a rate limit on the way: `tc qdisc show` on both hosts, the switch's ports, the provider's contract for about %v", w.goodput/rateOf(v.efficiency())))
 	h.decide = v.decideStreams(record.Shaper, record.Congestion)
 	return h, true
+}
+
+// fullBeside is a link of the sender's that is full by itself while the others carry nearly
+// as much: what waits, waits for the links, and no one limit is below them all.
+func (v *wayView) fullBeside() (linkLoad, bool) {
+	full, rest := split(v.egress)
+	if len(full) == 0 || len(rest) == 0 || least(rest) < roomLink || !v.neverEmpty(full[0]) {
+		return linkLoad{}, false
+	}
+	return full[0], true
 }
 
 // fullAtTimes is the fastest part of a trial of one way, and whether it filled the links.
