@@ -51,7 +51,7 @@ func (v *wayView) after(h hypothesis) (unit.BitRate, *record.NextLimit) {
 	if err != nil || p.Ceiling <= 0 {
 		return 0, nil // of links whose speed nobody knows no rate is promised
 	}
-	if used, unused := usedAndUnused(v.ingress); !without.Placement(cause) && len(unused) > 0 && !v.eachWay && v.trial.Direction != flow.Both && total(used) > 0 && total(used) < p.Rate {
+	if used, unused := usedAndUnused(v.ingress); !without.Placement(cause) && len(unused) > 0 && !v.eachWay && t.Direction != flow.Both && total(used) > 0 && total(used) < p.Rate {
 		p.Rate, p.Limit, p.Limits = total(used), record.SingleLink, nil
 	}
 	next := &record.NextLimit{Cause: p.Limit, Rate: p.Rate, Why: "as predicted"}
@@ -67,8 +67,8 @@ func (v *wayView) after(h hypothesis) (unit.BitRate, *record.NextLimit) {
 // smallLeaves is the part of the links that segments leave which are smaller than the
 // links take: 1 where they are not.
 func (v *wayView) smallLeaves() float64 {
-	mss, full := v.waits.mss, v.fullSegment()
-	if mss <= 0 || full <= 0 || float64(mss) >= smallSegment*float64(full) || v.trial.UDP != nil {
+	mss, full, ok := v.smallerThanFull()
+	if !ok {
 		return 1
 	}
 	return v.efficiencyOf(mss) / v.efficiencyOf(full)

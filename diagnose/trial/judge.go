@@ -109,16 +109,20 @@ func onceEach(all []hypothesis) []hypothesis {
 // worthMending has the first of what was seen and whose end brings something before one
 // whose end brings nothing, since another limit is as tight.
 func (v *wayView) worthMending(all []hypothesis) []hypothesis {
+	named := func(h hypothesis) bool { return h.strong() && !h.nothingToWin }
+	if len(all) < 2 || !named(all[0]) || !slices.ContainsFunc(all[1:], named) { // before anything is predicted
+		return all
+	}
 	rate := v.trial.Goodput
-	if len(all) < 2 || !all[0].strong() || all[0].nothingToWin {
+	if first, _ := v.after(all[0]); first <= 0 || first > rate*(1+worthSaying) {
 		return all
 	}
-	if without, _ := v.after(all[0]); without <= 0 || without > rate*(1+worthSaying) {
-		return all
-	}
-	for i, h := range all[1:] {
-		if without, _ := v.after(h); h.strong() && !h.nothingToWin && without > rate*leastBrought {
-			return slices.Insert(slices.Delete(slices.Clone(all), i+1, i+2), 0, h)
+	for i, h := range all {
+		if i == 0 || !named(h) {
+			continue
+		}
+		if gained, _ := v.after(h); gained > rate*leastBrought {
+			return slices.Insert(slices.Delete(slices.Clone(all), i, i+1), 0, h)
 		}
 	}
 	return all

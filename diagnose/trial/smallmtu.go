@@ -158,11 +158,18 @@ func (v *wayView) segmentEvidence() []record.Evidence {
 	return out
 }
 
+// smallerThanFull are the payloads of the segments that are sent and of full ones, where
+// they are far apart.
+func (v *wayView) smallerThanFull() (mss, full int, ok bool) {
+	mss, full = v.waits.mss, v.fullSegment()
+	return mss, full, mss > 0 && full > 0 && float64(mss) < smallSegment*float64(full) && v.trial.UDP == nil
+}
+
 // smallSegments: segments are far smaller than the links take, so that headers
 // take the links, or the processors have as many more packets to handle.
 func (v *wayView) smallSegments() (hypothesis, bool) {
-	mss, full := v.waits.mss, v.fullSegment()
-	if mss <= 0 || full <= 0 || float64(mss) >= smallSegment*float64(full) || v.trial.UDP != nil {
+	mss, full, ok := v.smallerThanFull()
+	if !ok {
 		return hypothesis{}, false
 	}
 	own, best := v.efficiencyOf(mss), v.efficiencyOf(full)

@@ -90,16 +90,7 @@ func TestFieldFiles(t *testing.T) {
 					t.Errorf("%s is no file of the user's", u.Path)
 				}
 			}
-			for _, want := range c.want {
-				if !strings.Contains(text, want) {
-					t.Errorf("no %q in\n%s", want, text)
-				}
-			}
-			for _, never := range c.never {
-				if strings.Contains(text, never) {
-					t.Errorf("%q in\n%s", never, text)
-				}
-			}
+			says(t, text, c.want, c.never)
 			for _, want := range c.unread {
 				if !slices.ContainsFunc(unread, func(u string) bool { return strings.Contains(u, want) }) {
 					t.Errorf("nothing unread says %q: %q", want, unread)
@@ -178,6 +169,21 @@ func TestReadPlaces(t *testing.T) {
 		}
 		if len(found.Unread) == 0 || !strings.HasPrefix(found.Unread[0].String(), c.want+":") {
 			t.Errorf("%s: told at %v", c.want, found.Unread)
+		}
+	}
+}
+
+// says fails the test where a text lacks a part, or has one that it must not have.
+func says(t *testing.T, text string, parts, never []string) {
+	t.Helper()
+	for _, want := range parts {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	for _, part := range never {
+		if strings.Contains(text, part) {
+			t.Errorf("%q in\n%s", part, text)
 		}
 	}
 }

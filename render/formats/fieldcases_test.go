@@ -65,16 +65,7 @@ func TestFieldCases(t *testing.T) {
 				t.Fatal(err)
 			}
 			text := string(found.FabricFile("h"))
-			for _, want := range c.says {
-				if !strings.Contains(text, want) {
-					t.Errorf("no %q in\n%s", want, text)
-				}
-			}
-			for _, never := range c.silent {
-				if strings.Contains(text, never) {
-					t.Errorf("%q in\n%s", never, text)
-				}
-			}
+			says(t, text, c.says, c.silent)
 			for _, want := range c.unread {
 				if !slices.ContainsFunc(found.Unread, func(u render.Unread) bool { return strings.HasPrefix(u.Key, want) }) {
 					t.Errorf("nothing says %q: %v", want, found.Unread)

@@ -147,11 +147,7 @@ func TestStrangersFiles(t *testing.T) {
 				t.Fatal(err)
 			}
 			text := string(found.FabricFile("h"))
-			for _, want := range c.says {
-				if !strings.Contains(text, want) {
-					t.Errorf("the fabric does not say %q:\n%s", want, text)
-				}
-			}
+			says(t, text, c.says, nil)
 			for _, want := range c.unread {
 				if !slices.ContainsFunc(found.Unread, func(u render.Unread) bool { return strings.HasPrefix(u.String()+":", want+":") }) {
 					t.Errorf("no line is %q", want)

@@ -3,6 +3,7 @@ package switchlines
 import (
 	"cmp"
 	"strconv"
+	"strings"
 
 	"github.com/linerate/linerate/internal/evidence/switchstate"
 )
@@ -21,9 +22,7 @@ func ovs() System {
 			}
 			line += " -- add-bond " + c.ovsBridge() + " " + c.ovsName() + " " + c.names(" ")
 			line += c.mode(" lacp=active", " lacp=off")
-			for _, word := range ovsHash {
-				line += c.mode(" "+word, " bond_mode=balance-slb")
-			}
+			line += c.mode(" "+strings.Join(ovsHash, " "), " bond_mode=balance-slb")
 			if c.LACP {
 				line += " other_config:lacp-time=" + map[bool]string{true: "fast", false: "slow"}[c.Fast]
 			}

@@ -93,11 +93,11 @@ func startDetached(ctx context.Context, j *Journal, id string, args []string) er
 	between := guardCommand(ctx, id, append(args, "--detach"))
 	out, err := between.Output()
 	if err != nil {
-		return fmt.Errorf("start guard: %w", err)
+		return fmt.Errorf("in a session of its own: %w", err)
 	}
 	pid, err := strconv.Atoi(strings.TrimSpace(string(out)))
 	if err != nil {
-		return fmt.Errorf("start guard: it said %.80q", out)
+		return fmt.Errorf("in a session of its own: it said %.80q", out)
 	}
 	err = waitArmed(ctx, j, id, func() error {
 		if _, alive := startTicks(pid); !alive {
@@ -197,7 +197,7 @@ func startUnit(ctx context.Context, j *Journal, id string, args []string) error 
 	}
 	if err != nil {
 		_, _ = systemd(context.WithoutCancel(ctx), "systemctl", "stop", unitName(id))
-		return fmt.Errorf("start guard as a unit: %w", err)
+		return fmt.Errorf("as a unit: %w", err)
 	}
 	return nil
 }

@@ -56,11 +56,7 @@ func TestGuardWithoutJournal(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			mount := t.TempDir()
-			if err := syscall.Mount("linerate-test", mount, "tmpfs", 0, "size=1m,mode=0700"); err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { _ = syscall.Unmount(mount, syscall.MNT_DETACH) })
+			mount := ownDisk(t)
 			k := &fakeKernel{host: testHost()}
 			a := applier(t, filepath.Join(mount, "journal"), k)
 			ended := make(chan error, 1)
@@ -96,11 +92,7 @@ func TestGuardWithoutJournal(t *testing.T) {
 		})
 	}
 	t.Run("rollback, read-only", func(t *testing.T) {
-		mount := t.TempDir()
-		if err := syscall.Mount("linerate-test", mount, "tmpfs", 0, "size=1m,mode=0700"); err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = syscall.Unmount(mount, syscall.MNT_DETACH) })
+		mount := ownDisk(t)
 		k := &fakeKernel{host: testHost()}
 		a := applier(t, filepath.Join(mount, "journal"), k)
 		r, err := a.Apply(context.Background(), testPlans(t)["online"], Options{Deadline: time.Minute})
@@ -124,4 +116,15 @@ func replaceEntry(dir string, with func(path string) error) error {
 		return errors.Join(err, fmt.Errorf("entries: %v", entries))
 	}
 	return errors.Join(os.Remove(entries[0]), with(entries[0]))
+}
+
+// ownDisk is a small disk of the test's own, of memory.
+func ownDisk(t *testing.T) string {
+	t.Helper()
+	mount := t.TempDir()
+	if err := syscall.Mount("linerate-test", mount, "tmpfs", 0, "size=1m,mode=0700"); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = syscall.Unmount(mount, syscall.MNT_DETACH) })
+	return mount
 }

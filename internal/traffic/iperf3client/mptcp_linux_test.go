@@ -1,7 +1,6 @@
 package iperf3client
 
 import (
-	"context"
 	"errors"
 	"net/netip"
 	"os"
@@ -14,7 +13,6 @@ import (
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/kernel/feature"
-	"github.com/linerate/linerate/internal/traffic/iperf3server"
 	"github.com/linerate/linerate/unit"
 )
 
@@ -25,21 +23,9 @@ func TestMultipath(t *testing.T) {
 	if err := feature.Need(feature.MPTCP); err != nil {
 		t.Skip(err)
 	}
-	l, err := iperf3server.Listen(iperf3server.Config{Bind: []netip.Addr{loopback}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	served := make(chan error, 1)
-	go func() { served <- l.Serve(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-served; err != nil {
-			t.Error(err)
-		}
-	})
+	at := ownServer(t)
 	for _, direction := range []flow.Direction{flow.Forward, flow.Reverse, flow.Both} {
-		t.Run("listen "+string(direction), func(t *testing.T) { multipath(t, l.Addrs()[0], direction) })
+		t.Run("listen "+string(direction), func(t *testing.T) { multipath(t, at, direction) })
 	}
 	// The system's own, and one of those that fetch-peers brought.
 	brought, err := filepath.Abs("../../../.lab-peers/sid")

@@ -14,10 +14,9 @@ import (
 	"github.com/linerate/linerate/unit"
 )
 
-// Peers 9: what is asked for with --pacing goes through the session to every
-// socket that sends: this end's forward, and the server's in reverse, where the
-// rate tells.
-func TestPacingOfSession(t *testing.T) {
+// ownServer serves as `linerate listen` does while the test runs, and says where.
+func ownServer(t *testing.T) netip.AddrPort {
+	t.Helper()
 	l, err := iperf3server.Listen(iperf3server.Config{Bind: []netip.Addr{loopback}})
 	if err != nil {
 		t.Fatal(err)
@@ -31,13 +30,21 @@ func TestPacingOfSession(t *testing.T) {
 			t.Error(err)
 		}
 	})
+	return l.Addrs()[0]
+}
+
+// Peers 9: what is asked for with --pacing goes through the session to every
+// socket that sends: this end's forward, and the server's in reverse, where the
+// rate tells.
+func TestPacingOfSession(t *testing.T) {
+	at := ownServer(t)
 	const pace = 20 * unit.Mbps
 	for _, direction := range []flow.Direction{flow.Forward, flow.Reverse, flow.Both} {
 		t.Run(string(direction), func(t *testing.T) {
 			c := New(Config{})
 			defer c.Close()
 			req := agentapi.IPerf3OpenRequest{
-				Session: "s", Server: l.Addrs()[0], Longest: time.Minute, Direction: direction, Streams: 2, Socket: record.Socket{Pacing: pace},
+				Session: "s", Server: at, Longest: time.Minute, Direction: direction, Streams: 2, Socket: record.Socket{Pacing: pace},
 			}
 			if _, err := c.Open(t.Context(), req); err != nil {
 				t.Fatal(err)

@@ -67,10 +67,7 @@ func stand(t *testing.T) (left, right *openvswitch.Switch, fabric string) {
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
-	dir := t.TempDir()
-	floor.Must(t, os.WriteFile(filepath.Join(dir, "secret.yaml"), []byte("community: "+community+"\n"), 0o600))
-	fabric = filepath.Join(dir, "fabric.yaml")
-	floor.Must(t, os.WriteFile(fabric, []byte(fmt.Sprintf(`linerate: v1
+	fabric = described(t, fmt.Sprintf(`linerate: v1
 hosts:
   a: {reach: "netns:%s", hardware: {links: {eth0: {speed: 40M, framing: l2}}}}
   b: {reach: "netns:%s", hardware: {links: {eth0: {speed: 40M, framing: l2}}}}
@@ -91,7 +88,7 @@ switches:
     ports: {p0: {host: b, link: eth0}}
 paths:
   - {between: [a, b]}
-`, a.NS.Name, b.NS.Name)), 0o600))
+`, a.NS.Name, b.NS.Name))
 	return left, right, fabric
 }
 
@@ -184,4 +181,14 @@ func TestOVSTrunk(t *testing.T) {
 	if min(now[0], now[1]) < 0.2 || mended.Goodput < 1.5*trial.Goodput {
 		t.Errorf("balance-tcp: %v after %v, members %v", mended.Goodput, trial.Goodput, now)
 	}
+}
+
+// described writes a fabric file, and beside it what its switches are asked with.
+func described(t *testing.T, text string) string {
+	t.Helper()
+	dir := t.TempDir()
+	floor.Must(t, os.WriteFile(filepath.Join(dir, "secret.yaml"), []byte("community: "+community+"\n"), 0o600))
+	file := filepath.Join(dir, "fabric.yaml")
+	floor.Must(t, os.WriteFile(file, []byte(text), 0o600))
+	return file
 }

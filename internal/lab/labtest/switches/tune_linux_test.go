@@ -31,10 +31,7 @@ func watched(t *testing.T) (sw floor.Space, hosts [2]floor.Space, file string) {
 	}
 	floor.Must(t, sw.Builder.Bridge("br0", ports))
 	agent(t, sw)
-	dir := t.TempDir()
-	floor.Must(t, os.WriteFile(filepath.Join(dir, "secret.yaml"), []byte("community: "+community+"\n"), 0o600))
-	file = filepath.Join(dir, "fabric.yaml")
-	floor.Must(t, os.WriteFile(file, []byte(fmt.Sprintf(`linerate: v1
+	file = described(t, fmt.Sprintf(`linerate: v1
 hosts:
   a: {reach: "netns:%s", hardware: {links: {eth0: {speed: 8M, framing: l2}}}}
   b: {reach: "netns:%s", hardware: {links: {eth0: {speed: 8M, framing: l2}}}}
@@ -45,7 +42,7 @@ switches:
     ports: {p0: {host: a, link: eth0}, p1: {host: b, link: eth0}}
 paths:
   - {between: [a, b]}
-`, hosts[0].NS.Name, hosts[1].NS.Name)), 0o600))
+`, hosts[0].NS.Name, hosts[1].NS.Name))
 	return sw, hosts, file
 }
 
