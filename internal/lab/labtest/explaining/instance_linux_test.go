@@ -187,8 +187,7 @@ func (i *instance) gains(k *kept, window time.Duration) {
 			if f.off != nil {
 				f.off(i.stand)
 			}
-			rest := slices.Delete(slices.Clone(i.faults), n, n+1)
-			rate = goodput(i.stand.trial(rest, window))
+			rate = goodput(i.again(slices.Delete(slices.Clone(i.faults), n, n+1), window, linksUsed(k.Record)))
 			if f.on != nil {
 				f.on(i.stand)
 			}
@@ -203,6 +202,31 @@ func (i *instance) gains(k *kept, window time.Duration) {
 			k.Truth = slices.Concat(k.Truth, []record.Cause{f.kind.cause}, f.kind.also, f.also)
 		}
 	}
+}
+
+// again measures with some of the faults. Ports that the kernel chose are other
+// ones in each trial: one in which they use more links than they did says nothing
+// of the fault that was taken out.
+func (i *instance) again(faults []fault, window time.Duration, links int) record.Record {
+	i.t.Helper()
+	chance := slices.ContainsFunc(faults, func(f fault) bool { return f.kind.claims == "ports" })
+	for range 30 {
+		r := i.stand.trial(faults, window)
+		if !chance || trialOf(r) != nil && linksUsed(r) <= links {
+			return r
+		}
+	}
+	i.t.Fatalf("in 30 trials the kernel's ports did not meet on %d links again", links)
+	return record.Record{}
+}
+
+// linksUsed is how many links of the sender the streams of a record left by.
+func linksUsed(r record.Record) int {
+	used := map[string]bool{}
+	for _, l := range trialOf(r).Lanes {
+		used[l.EgressLink] = true
+	}
+	return len(used)
 }
 
 func (i *instance) set(on bool) {
@@ -244,7 +268,7 @@ func (s *stand) trial(faults []fault, window time.Duration) record.Record {
 	}
 	f, err := fabric.Parse("fabric.yaml", said.text())
 	s.must(err)
-	c, err := campaign.Open(s.t.Context(), campaign.Config{Fabric: f, Fleet: fleet.Config{Version: "test", JournalDir: s.t.TempDir(), Unguarded: true}, Pings: pings})
+	c, err := campaign.Open(s.t.Context(), campaign.Config{Fabric: f, Fleet: fleet.Config{Version: "test", JournalDir: s.t.TempDir(), Unguarded: true, SSH: &fleet.SSH{Program: s.program}}, Pings: pings})
 	s.must(err)
 	defer c.Close()
 	s.must(c.CheckRoutes(s.t.Context()))

@@ -62,21 +62,25 @@ func (s *stand) quota(host string, share float64, period time.Duration) {
 }
 
 // agentsOf makes the hosts ones with a process of their own: what the program
-// starts as ssh is that process, in the host's namespace and group. nsenter
+// starts as ssh runs what it is given by a shell in the host's namespace. The
+// linerate that is installed there is this test, in the host's group from its
+// first step on; the shell is outside, where a quota does not slow it. nsenter
 // leaves the control groups in sight, which `ip netns exec` hides.
 func (s *stand) agentsOf() {
 	s.t.Helper()
 	if _, err := os.Stat(filepath.Join(groups, "cpu.cfs_quota_us")); err != nil {
 		s.t.Fatalf("quotas are set by version 1 of control groups, which this machine has not: %v", err)
 	}
-	dir := s.t.TempDir()
+	near, far := s.t.TempDir(), s.t.TempDir()
 	self, err := os.Executable()
 	s.must(err)
-	script := "#!/bin/sh\nfor word; do case $word in near|far) host=$word;; esac; done\n" +
-		"echo $$ >" + groups + "/linerate-test-explain-$host/tasks\n" +
-		"exec nsenter --net=/run/netns/linerate-test-explain-$host " + self + " agent --stdio\n"
-	s.must(os.WriteFile(filepath.Join(dir, "ssh"), []byte(script), 0o755))
-	s.t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+	s.program = filepath.Join(far, "linerate")
+	s.must(os.WriteFile(s.program, []byte("#!/bin/sh\necho $$ >$GROUP/tasks\nexec "+self+" \"$@\"\n"), 0o755))
+	s.must(os.WriteFile(filepath.Join(near, "ssh"), []byte("#!/bin/sh\ncase \" $* \" in *' -G '*|*' -O '*) exit;; esac\n"+
+		"for last; do case $last in near|far) host=$last;; esac; done\n"+
+		"export PATH="+far+":$PATH GROUP="+groups+"/linerate-test-explain-$host\n"+
+		"exec nsenter --net=/run/netns/linerate-test-explain-$host sh -c \"$last\"\n"), 0o755))
+	s.t.Setenv("PATH", near+":"+os.Getenv("PATH"))
 	for _, host := range hosts {
 		s.must(os.MkdirAll(group(host), 0o755))
 		s.t.Cleanup(func() { _ = os.Remove(group(host)) })

@@ -21,6 +21,8 @@ type stand struct {
 	what   network
 	spaces map[string]floor.Space // near, far, mid
 	said   declaration
+
+	program string // of hosts that have a process of their own; "" is the test's
 }
 
 const (
