@@ -141,7 +141,8 @@ labtest: deps build ## all labs, and the program as a user runs it
 	.ci/gotest $(DONE) -p 1 -parallel 1 -count=1 -timeout 30m $$(echo "$$all" | grep -vE '/($(COUNTING))$$') ./cmd/linerate && \
 	if [ "$$(id -u)" = 0 ] && [ -e /proc/sys/net/mptcp/enabled ]; then \
 		PROVE_KERNEL=host .ci/gotest -count=1 -run '^(TestMPTCPStates|TestCases)$$' ./internal/lab/labtest/states ./internal/lab/labtest/nmstate && \
-		PROVE_KERNEL=host .ci/gotest -count=1 ./internal/lab/labtest/discovering; \
+		PROVE_KERNEL=host .ci/gotest -count=1 ./internal/lab/labtest/discovering && \
+		{ [ ! -e /sys/fs/cgroup/cpu/cpu.cfs_quota_us ] || PROVE_KERNEL=host PROVE_CAUSE=receiver-cpu .ci/gotest -count=1 -run '^TestExplain$$' ./internal/lab/labtest/explaining; }; \
 	else \
 		echo "== states and hosts with MPTCP: NOT RUN, it takes root and a kernel with MPTCP"; \
 	fi
