@@ -12,14 +12,18 @@ import (
 )
 
 // lacpDown: the ports that a bond uses are full, and others that could help
-// are down or outside its active aggregator. A standby is neither.
+// are down or outside its active aggregator. A standby is neither. Where the
+// ports in use are half full and a queue waits, what holds it may be at each of
+// them: then others bring their share, and which it is cannot be told.
 func (v *wayView) lacpDown() (hypothesis, bool) {
 	for _, side := range [][]linkLoad{v.egress, v.ingress} {
-		sure := 0.95
+		sure, full := 0.95, true
 		switch {
 		case allFull(side):
 		case len(side) > 0 && least(side)*v.wireFactorOf(side) >= slackLink:
 			sure = 0.85
+		case len(side) > 0 && least(side) >= halfUsed && v.waits.queued() > deepQueue:
+			sure, full = 0.55, false
 		default:
 			continue
 		}
@@ -33,7 +37,7 @@ func (v *wayView) lacpDown() (hypothesis, bool) {
 			if len(usable) >= len(l.Bond.Ports) || len(v.lanes) <= len(usable) {
 				continue
 			}
-			found := v.aggregator(h, l, usable)
+			found := v.aggregator(h, l, usable, full)
 			found.sure = sure
 			v.weighOwnLimits(&found, side, side)
 			return found, true
@@ -42,13 +46,17 @@ func (v *wayView) lacpDown() (hypothesis, bool) {
 	return hypothesis{}, false
 }
 
+// halfUsed is the share of a link from which a limit at each link is as likely as one
+// for all of them.
+const halfUsed = 0.5
+
 // What shows which ports a bond uses: any mode's, and an aggregate's.
 const (
 	fromUsable     = "IFLA_BOND_SLAVE_MII_STATUS and IFLA_BOND_SLAVE_STATE"
 	fromAggregator = "IFLA_BOND_SLAVE_AD_AGGREGATOR_ID against IFLA_BOND_AD_INFO_AGGREGATOR"
 )
 
-func (v *wayView) aggregator(h netstate.Host, bond netstate.Link, usable []string) hypothesis {
+func (v *wayView) aggregator(h netstate.Host, bond netstate.Link, usable []string, full bool) hypothesis {
 	in := strings.Join(usable, ", ")
 	if in == "" {
 		in = "none"
@@ -79,11 +87,14 @@ func (v *wayView) aggregator(h netstate.Host, bond netstate.Link, usable []strin
 		mend = record.Do(record.Action{Host: h.Name, Switch: record.OneChannel, Links: out}).Or(record.Ask("check that LACP is on there"))
 	}
 	word := "is full"
-	if len(usable) > 1 {
+	switch {
+	case !full:
+		word = "carries all, with a queue before it,"
+	case len(usable) > 1:
 		word = "are full"
 	}
 	return hypothesis{
-		cause: record.LACPDown, at: h.Name, seen: true,
+		cause: record.LACPDown, at: h.Name, seen: full, nothingToWin: !full,
 		summary: fmt.Sprintf("%s of %s has %d of its %d ports %s: %s %s while %s may not carry anything.", bond.Name, h.Name, len(usable), len(bond.Bond.Ports), where, in, word, strings.Join(out, " and ")),
 		mended:  "With every port in",
 		evidence: append([]record.Evidence{{What: "ports in use of " + bond.Name + " on " + h.Name, Value: in,

@@ -48,6 +48,9 @@ func TestAlike(t *testing.T) {
 		{"a port of balance-xor down", portDown(netstate.BalanceXOR), sent(4, rates(one, 0), rates(one, 0)), record.LACPDown},
 		{"a port of balance-rr down", portDown(netstate.BalanceRR), sent(4, rates(one, 0), rates(one, 0)), record.LACPDown},
 		{"the standby of active-backup down", portDown(netstate.ActiveBackup), sent(4, rates(one, 0), rates(one, 0)), record.LineRate},
+		{"a port down, and a queue before the other, which is half used", portDown(netstate.BalanceXOR), steady(queuedAt(0.6), 0.01), record.LACPDown},
+		{"a port down, and a queue before the other, which is hardly used", portDown(netstate.BalanceXOR), steady(queuedAt(0.2), 0.01), record.Shaper},
+		{"no port down, and a queue before links that are half used", f, steady(at(0.6, func(c *record.TCP) { c.MeanRTTMS, c.RTTMS = 140, 140 }), 0.01), record.Shaper},
 		{"a port down, its link's part for the other way", portDown(netstate.LACP), bothWays(0.7), record.LACPDown},
 		{"links full of small packets", mtuOf(254), tiny(202), record.MTU},
 		{"links full of packets of the usual size", f, at(1, func(*record.TCP) {}), record.LineRate},
@@ -170,4 +173,10 @@ func TestNotInForce(t *testing.T) {
 	if got := Judge(f, sent(2, rates(0.3*one, 0.3*one), rates(0.3*one, 0.3*one))); strings.Contains(got.Summary, "not in force") {
 		t.Errorf("a cap that binds: %s", got.Summary)
 	}
+}
+
+// queuedAt is a trial whose streams all come by one link, at a share of it, and wait in a
+// queue.
+func queuedAt(share unit.BitRate) record.Trial {
+	return measured(sent(4, rates(share*one, 0), rates(share*one, 0)), func(c *record.TCP) { c.MeanRTTMS, c.RTTMS = 140, 140 })
 }

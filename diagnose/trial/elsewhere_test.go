@@ -28,12 +28,6 @@ func TestElsewhere(t *testing.T) {
 		}
 		return t
 	}
-	steady := func(t record.Trial, swing float64) record.Trial {
-		for i := range 10 {
-			t.Blocks = append(t.Blocks, t.Goodput*unit.BitRate(1+swing*float64(2*(i%2)-1)))
-		}
-		return t
-	}
 	window := func(size unit.Bytes) func(*record.TCP) {
 		return func(c *record.TCP) { c.RwndLimited, c.SndWnd, c.CwndLimited = 0.95, size, 0 }
 	}
@@ -272,4 +266,12 @@ func idleStreams() record.Trial {
 		}
 	}
 	return trial
+}
+
+// steady has a trial's rate swing by so much from block to block.
+func steady(t record.Trial, swing float64) record.Trial {
+	for i := range 10 {
+		t.Blocks = append(t.Blocks, t.Goodput*unit.BitRate(1+swing*float64(2*(i%2)-1)))
+	}
+	return t
 }

@@ -30,7 +30,7 @@ type hypothesis struct {
 	at           string // the host that the remedy is for; "" the cause tells
 	missing      []string
 	decide       record.Decision
-	nothingToWin bool // the rate is what there is
+	nothingToWin bool // the rate is what there is, or nobody can tell what its end brings
 	stands       bool // all streams stand still, and this says why
 }
 

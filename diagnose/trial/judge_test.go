@@ -19,12 +19,6 @@ func TestHypotheses(t *testing.T) {
 	at := func(share unit.BitRate, change func(*record.TCP)) record.Trial {
 		return measured(sent(2, rates(share*one, share*one), rates(share*one, share*one)), change)
 	}
-	blocks := func(t record.Trial, swing float64) record.Trial {
-		for i := range 10 {
-			t.Blocks = append(t.Blocks, t.Goodput*unit.BitRate(1+swing*float64(2*(i%2)-1)))
-		}
-		return t
-	}
 	use := func(t record.Trial, host string, change func(*record.CPUUse)) record.Trial {
 		t.CPU = append([]record.CPUUse(nil), t.CPU...)
 		for i := range t.CPU {
@@ -74,7 +68,7 @@ func TestHypotheses(t *testing.T) {
 		want   record.Cause
 	}{
 		{"window full, round trip as short as it gets", f, at(0.3, func(c *record.TCP) { c.RwndLimited = 0.9 }), record.ReceiveWindow},
-		{"window full of what waits in a queue", f, blocks(at(0.5, func(c *record.TCP) { c.RwndLimited = 0.9; c.MinRTTMS, c.MeanRTTMS, c.RTTMS = 9, 120, 120 }), 0.01), record.Shaper},
+		{"window full of what waits in a queue", f, steady(at(0.5, func(c *record.TCP) { c.RwndLimited = 0.9; c.MinRTTMS, c.MeanRTTMS, c.RTTMS = 9, 120, 120 }), 0.01), record.Shaper},
 		{"window full of what nobody reads", f, at(0.3, func(c *record.TCP) { c.RwndLimited, c.Unheeded = 0.9, 0.8 }), record.Application},
 		{"window of three packets, seen as they arrive", f, at(0.3, func(c *record.TCP) { c.RwndLimited, c.Unheeded = 0.99, 0.33 }), record.ReceiveWindow},
 		{"full of what nobody reads, and the reader's group is out of time", f, use(at(0.3, func(c *record.TCP) { c.RwndLimited, c.Unheeded = 0.9, 0.8 }), "b", func(u *record.CPUUse) { u.Quota, u.Throttled = 0.2, 0.7 }), record.ReceiverCPU},
@@ -86,7 +80,7 @@ func TestHypotheses(t *testing.T) {
 		{"late packets in small number", f, sackedOnce(at(0.2, func(c *record.TCP) { c.BytesRetrans, c.ReordSeen, c.Reordering = 80<<10, 1, 4 })), record.Congestion},
 		{"losses of one link only, the other full", f, oneLink(func(c *record.TCP) { c.BytesRetrans = 250 << 10 }), record.Congestion},
 		{"one link slow for want of a window", f, oneLink(func(c *record.TCP) { c.RwndLimited = 0.95 }), record.ReceiveWindow},
-		{"a queue, and a flat rate", f, blocks(at(0.5, long), 0.01), record.Shaper},
+		{"a queue, and a flat rate", f, steady(at(0.5, long), 0.01), record.Shaper},
 		{"a queue no longer than hosts make", f, at(0.5, func(c *record.TCP) { c.MeanRTTMS = 9.7 }), record.Unknown},
 		{"a queue in the sender's own link", f, withBacklog(at(0.5, func(c *record.TCP) { c.MinRTTMS, c.MeanRTTMS = 9, 13 }), 200*unit.KiB), record.Unknown},
 		{"a shaper on the sender's bond", root(600e6), at(0.6, func(*record.TCP) {}), record.Shaper},

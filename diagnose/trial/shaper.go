@@ -280,6 +280,10 @@ func (v *wayView) hiddenShaper() (hypothesis, bool) {
 		h.summary += fmt.Sprintf(" It comes and goes: at times all that the links carry came through (%v).", best)
 		h.against = append(h.against, record.Evidence{What: "payload in the best moment", Value: best.String(), Source: "bytes received, over the common window"})
 	}
+	if few, ok := v.lacpDown(); ok && !few.seen {
+		h.sure *= 0.5
+		h.against = append(h.against, few.evidence[0])
+	}
 	if l, ok := v.fullBeside(); ok {
 		h.sure *= 0.5
 		h.against = append(h.against, record.Evidence{What: l.link + " on " + l.host, Value: fmt.Sprintf("full: %s of its rate, with packets waiting; the others nearly", diagnose.Percent(l.share())), Source: fromCounters})
