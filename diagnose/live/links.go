@@ -10,6 +10,7 @@ import (
 	"github.com/linerate/linerate/internal/evidence/livetraffic"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict/framing"
+	"github.com/linerate/linerate/predict/tunnel"
 	"github.com/linerate/linerate/steer"
 	"github.com/linerate/linerate/unit"
 )
@@ -134,6 +135,9 @@ func (v *view) place(f livetraffic.Flow) direction {
 		}
 		return way
 	}
+	if carried, ok := v.inTunnel(f); ok {
+		return carried
+	}
 	ports, _, bond := h.Below(f.Way.Link)
 	if bond == nil {
 		way.link = f.Way.Link
@@ -157,6 +161,29 @@ func (v *view) place(f livetraffic.Flow) direction {
 		way.why = p.Why
 	}
 	return way
+}
+
+// inTunnel is the way of a connection inside a tunnel: the link that carries the outer
+// packets. Which port of a bond that is their own header decides.
+func (v *view) inTunnel(f livetraffic.Flow) (direction, bool) {
+	l, ok := v.watched.Host.Link(f.Way.Link)
+	if !ok {
+		return direction{}, false
+	}
+	below, ok := tunnel.Below(v.watched.Host, l)
+	if !ok || below.Tunnel == nil {
+		return direction{}, false
+	}
+	way := direction{link: below.Base.Name, why: f.Way.Doubt}
+	for _, passed := range below.Passed {
+		way.above = append(way.above, passed.Name)
+	}
+	if below.Base.Bond != nil {
+		way.link, way.bond = "", below.Base.Name
+		way.above = append(way.above, below.Base.Name)
+		way.why = fmt.Sprintf("it travels inside %s, whose packets the hash of %s spreads by their own header", below.Tunnel.Title(), below.Base.Name)
+	}
+	return way, true
 }
 
 // report lists the links that carried something, the bonds' idle ports

@@ -33,6 +33,8 @@ type Flow struct {
 	Rate        unit.BitRate   `json:"rate_bps"`
 	Connections []Conn         `json:"connections"`
 	Finding     record.Finding `json:"finding"`
+
+	way string // the interface of its route
 }
 
 // Conn is one connection and the link it uses.
@@ -150,6 +152,9 @@ func (f *Flow) finish(v *view) {
 			found.Expected = min(found.Expected, found.Ceiling)
 		}
 	}
+	if most := v.mostIn(*f); !f.Sends && most > 0 {
+		found.Expected = min(found.Expected, most)
+	}
 	if rest, ok := strings.CutPrefix(found.Summary, "a program"); ok {
 		found.Summary = "A program" + rest
 	}
@@ -190,6 +195,19 @@ func (v *view) reachable(f Flow) []string {
 	return links
 }
 
+// mostIn is what the links that a flow may come by carry at most, together; zero where
+// one of them is not known.
+func (v *view) mostIn(f Flow) (sum unit.BitRate) {
+	ports, _, _ := v.watched.Host.Below(f.way)
+	for _, l := range ports {
+		if v.links[l.Name].inCeiling == 0 {
+			return 0
+		}
+		sum += v.links[l.Name].inCeiling
+	}
+	return sum
+}
+
 func (v *view) host() string {
 	if v.watched.Host.Name == "" {
 		return "this host"
@@ -199,7 +217,7 @@ func (v *view) host() string {
 
 // judge says what limits one connection, and which link it uses.
 func (v *view) judge(f livetraffic.Flow) Flow {
-	one := Flow{Program: f.Program, Peer: f.Dst, Sends: f.Outgoing(), Rate: f.Rate()}
+	one := Flow{Program: f.Program, Peer: f.Dst, Sends: f.Outgoing(), Rate: f.Rate(), way: f.Way.Link}
 	at := v.place(f)
 	one.Connections = []Conn{{Tuple: f.Tuple, Rate: f.Rate(), Link: at.link, Why: at.why}}
 	if one.Sends {

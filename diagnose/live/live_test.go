@@ -70,6 +70,15 @@ func took(name string, share float64) livetraffic.Link {
 	return livetraffic.Link{Name: name, Rx: l.Tx, RxPackets: l.TxPackets}
 }
 
+// dropping is links whose own queues dropped so many packets of what they sent.
+func dropping(links []livetraffic.Link, drops uint64) []livetraffic.Link {
+	links = slices.Clone(links)
+	for i := range links {
+		links[i].TxDrops = drops
+	}
+	return links
+}
+
 func TestLiveCauses(t *testing.T) {
 	full := []livetraffic.Link{carried("eth0", 0.99), carried("eth1", 0.02), carried("eth2", 0.1)}
 	calm := []livetraffic.Link{carried("eth0", 0.4), carried("eth1", 0.4), carried("eth2", 0.1)}
@@ -130,6 +139,10 @@ func TestLiveCauses(t *testing.T) {
 		{"losses, and a packet or two overtaken", netstate.Layer34, calm, []livetraffic.Flow{sendingFlow(func(f *livetraffic.Flow) {
 			f.Out.Loss, f.Out.Retransmits, f.Out.Spurious, f.Out.Reordered = 0.01, 500, 0, 6
 		})}, nil, record.Congestion},
+		{"marks instead of losses", netstate.Layer34, calm, []livetraffic.Flow{sendingFlow(func(f *livetraffic.Flow) { f.Out.Marked = 0.02 })}, nil, record.Congestion},
+		{"a mark now and then", netstate.Layer34, calm, []livetraffic.Flow{sendingFlow(func(f *livetraffic.Flow) { f.Out.Marked = 0.0001 })}, nil, record.Unknown},
+		{"drops of the own queue", netstate.Layer34, dropping(calm, 5000), []livetraffic.Flow{sendingFlow(nothing)}, nil, record.Congestion},
+		{"a drop or two of the own queue", netstate.Layer34, dropping(calm, 2), []livetraffic.Flow{sendingFlow(nothing)}, nil, record.Unknown},
 		{"queue elsewhere", netstate.Layer34, calm, []livetraffic.Flow{sendingFlow(func(f *livetraffic.Flow) { f.Out.RTT = 20 * time.Millisecond })}, nil, record.Shaper},
 		{"nothing decides", netstate.Layer34, calm, []livetraffic.Flow{sendingFlow(nothing)}, nil, record.Unknown},
 		{"the link of others", netstate.Layer34, []livetraffic.Link{carried("eth0", 0), carried("eth1", 0), carried("eth2", 0.99)}, []livetraffic.Flow{sendingFlow(func(f *livetraffic.Flow) {
@@ -141,6 +154,12 @@ func TestLiveCauses(t *testing.T) {
 		{"reader with a quota", netstate.Layer34, calm, []livetraffic.Flow{receivingFlow(func(f *livetraffic.Flow) {
 			f.In.Full, f.Program.Quota, f.Program.Throttled = 0.9, 0.1, 0.8
 		})}, nil, record.ReceiverCPU},
+		{"a reader that a quota stops before its window is shut", netstate.Layer34, calm, []livetraffic.Flow{receivingFlow(func(f *livetraffic.Flow) {
+			f.In.Unread, f.Program.Quota, f.Program.Throttled = 900*unit.KiB, 0.2, 0.6
+		})}, nil, record.ReceiverCPU},
+		{"a quota that is felt elsewhere", netstate.Layer34, calm, []livetraffic.Flow{receivingFlow(func(f *livetraffic.Flow) {
+			f.In.Unread, f.Program.Quota, f.Program.Throttled = 2*unit.KiB, 0.2, 0.6
+		})}, nil, record.Unknown},
 		{"softirq", netstate.Layer34, calm, []livetraffic.Flow{receivingFlow(nothing)}, []livetraffic.Core{{Core: 3, Busy: 1, Softirq: 0.97}}, record.ReceiverCPU},
 		{"both links full of what comes in", netstate.Layer34, []livetraffic.Link{took("eth0", 0.99), took("eth1", 0.97)}, []livetraffic.Flow{receivingFlow(nothing)}, nil, record.LineRate},
 		{"one is", netstate.Layer34, []livetraffic.Link{took("eth0", 0.99), took("eth1", 0.1)}, []livetraffic.Flow{receivingFlow(nothing)}, nil, record.HashImbalance},
@@ -318,5 +337,73 @@ func TestLiveRemedies(t *testing.T) {
 				t.Errorf("%s: %q says %q", tt.name, found.Remedy, word)
 			}
 		}
+	}
+}
+
+// TestLiveSays: what is said beside the cause is true of the connection at hand.
+func TestLiveSays(t *testing.T) {
+	host := liveHost(netstate.Layer34)
+	host.Links[3].MTU = 9000
+	alone := func(change func(*livetraffic.Flow)) livetraffic.Flow {
+		return sendingFlow(func(f *livetraffic.Flow) {
+			f.Src, f.Dst, f.Way.Link = netip.MustParseAddr("10.1.0.1"), netip.MustParseAddr("10.1.0.2"), "eth2"
+			change(f)
+		})
+	}
+	calm := []livetraffic.Link{carried("eth2", 0.4)}
+	for _, c := range []struct {
+		name  string
+		links []livetraffic.Link
+		flow  livetraffic.Flow
+		says  string
+		never string
+	}{
+		{"a jumbo path that stands", calm, alone(func(f *livetraffic.Flow) { f.Sent, f.Out.Recovering = 0, 1 }), "-s 8972", "1472"},
+		{"and by IPv6", calm, alone(func(f *livetraffic.Flow) {
+			f.Sent, f.Out.Recovering, f.Dst = 0, 1, netip.MustParseAddr("fd00::2")
+		}), "-s 8952", "1472"},
+		{"windows that are not scaled", calm, alone(func(f *livetraffic.Flow) {
+			f.Out.RwndLimited, f.Out.Window, f.Out.MostWindow, f.Out.Unscaled = 0.95, 64*unit.KiB, 64*unit.KiB, true
+		}), "tcp_window_scaling", "raise the largest of net.ipv4.tcp_rmem"},
+		{"a full link of others", []livetraffic.Link{carried("eth2", 0.99)}, alone(func(f *livetraffic.Flow) { f.Sent = unit.Gbps }), "other traffic by eth2", "shaper"},
+		{"a full link of its own", []livetraffic.Link{carried("eth2", 0.99)}, alone(func(f *livetraffic.Flow) { f.Sent = 9.3 * unit.Gbps }), "eth2 is full", "other traffic"},
+		{"data that waits to be read", calm, receivingFlow(func(f *livetraffic.Flow) { f.In.Unread = 900 * unit.KiB }), "900 KiB wait to be read", "read at once"},
+	} {
+		f := Judge(livetraffic.Watched{Host: host, Span: 5 * time.Second, Links: c.links, Flows: []livetraffic.Flow{c.flow}}).Flows[0].Finding
+		said := f.Summary + " " + f.Remedy
+		for _, e := range f.Evidence {
+			said += " " + e.What + " " + e.Value
+		}
+		if !strings.Contains(said, c.says) || strings.Contains(said, c.never) {
+			t.Errorf("%s: said %q, want %q and never %q", c.name, said, c.says, c.never)
+		}
+	}
+}
+
+// TestLiveTunnel: what travels in a tunnel is limited by the link under it.
+func TestLiveTunnel(t *testing.T) {
+	for _, lower := range []string{"eth2", "bond0"} {
+		host := liveHost(netstate.Layer34)
+		host.Links = append(host.Links, netstate.Link{Name: "vx0", Index: 9, MTU: 1450, Up: true, Carrier: true, Kind: "vxlan",
+			Tunnel: &netstate.Tunnel{Kind: "vxlan", ID: 7, Lower: lower, Local: netip.MustParseAddr("10.1.0.1"), Remote: netip.MustParseAddr("10.1.0.2")}})
+		f := sendingFlow(func(f *livetraffic.Flow) { f.Way.Link = "vx0" })
+		r := Judge(livetraffic.Watched{Host: host, Span: 5 * time.Second, Flows: []livetraffic.Flow{f},
+			Links: []livetraffic.Link{carried("eth0", 0.99), carried("eth1", 0.98), carried("eth2", 0.99), carried("vx0", 0.9)}}).Flows[0]
+		if r.Finding.Cause != record.LineRate || lower == "eth2" && r.Connections[0].Link != "eth2" || lower == "bond0" && (r.Connections[0].Link != "" || !strings.Contains(r.Connections[0].Why, "VXLAN")) {
+			t.Errorf("over %s: %+v", lower, r)
+		}
+	}
+}
+
+// TestLiveExpectsNoMoreThanLinks: connections that come by one link of two gain together
+// what the other has, once.
+func TestLiveExpectsNoMoreThanLinks(t *testing.T) {
+	var flows []livetraffic.Flow
+	for range 4 {
+		flows = append(flows, receivingFlow(func(f *livetraffic.Flow) { f.Received = 2.3 * unit.Gbps }))
+	}
+	f := Judge(livetraffic.Watched{Host: liveHost(netstate.Layer34), Span: 5 * time.Second, Flows: flows, Links: []livetraffic.Link{took("eth0", 0.99), took("eth1", 0.1)}}).Flows[0].Finding
+	if f.Cause != record.HashImbalance || f.Expected > 20*unit.Gbps || f.Expected <= f.Rate {
+		t.Errorf("%s: expects %v of %v", f.Cause, f.Expected, f.Rate)
 	}
 }

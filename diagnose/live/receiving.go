@@ -20,22 +20,30 @@ func (v *view) receiving(f livetraffic.Flow) record.Finding {
 			return found
 		}
 	}
+	reads := "what comes is read at once"
+	if f.In.Unread > halfRead {
+		reads = fmt.Sprintf("%v wait to be read, and the window has room for more", f.In.Unread)
+	}
 	return record.Finding{
 		Cause: record.Unknown, Confidence: 0.3,
-		Summary:  fmt.Sprintf("Nothing here limits it: what comes is read at once, and no link or core is full. What the sender waits for is seen on %s.", f.Dst),
+		Summary:  fmt.Sprintf("Nothing here is seen to limit it: %s, and no link or core is full. What the sender waits for is seen on %s.", reads, f.Dst),
 		Evidence: []record.Evidence{diagnose.Fact("unread, mean", f.In.Unread.String(), fromSockDiag+" rqueue"), diagnose.Fact("receive buffer", f.In.Buffer.String(), fromSockDiag+" SKMEMINFO")},
 		Remedy:   fmt.Sprintf("`linerate explain --live` on %s", f.Dst),
 		Missing:  []string{"the sender's own counters"},
 	}
 }
 
-// slowReader: what arrived waits for the program.
+// halfRead is what may wait for a program that reads in rounds.
+const halfRead = 128 * unit.KiB
+
+// slowReader: what arrived waits for the program. One that a quota stops leaves it in
+// its socket for a part of each period, in which no window has to be shut.
 func (v *view) slowReader(f livetraffic.Flow) (record.Finding, bool) {
+	if f.Program.Quota > 0 && f.Program.Throttled >= throttledShare && (f.In.Full >= starvedShare || f.In.Unread > halfRead) {
+		return v.quota(f, record.ReceiverCPU), true
+	}
 	if f.In.Full < starvedShare {
 		return record.Finding{}, false
-	}
-	if f.Program.Quota > 0 && f.Program.Throttled >= throttledShare {
-		return v.quota(f, record.ReceiverCPU), true
 	}
 	evidence := []record.Evidence{
 		diagnose.Fact("unread, mean", f.In.Unread.String(), fromSockDiag+" rqueue"),

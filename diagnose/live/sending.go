@@ -6,6 +6,7 @@ import (
 
 	"github.com/linerate/linerate/diagnose"
 	"github.com/linerate/linerate/internal/evidence/livetraffic"
+	"github.com/linerate/linerate/predict/framing"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -22,7 +23,7 @@ const (
 func (v *view) sending(f livetraffic.Flow, at direction) record.Finding {
 	for _, rule := range []func(livetraffic.Flow, direction) (record.Finding, bool){
 		v.stuck, v.pacing, v.quotaFinding, v.crowdedWindow, v.farReader, v.peerWindow, v.ownBuffer, v.slowWriter,
-		v.fullWay, v.overtaken, v.lossy, v.slowSender, v.queuedElsewhere,
+		v.fullWay, v.overtaken, v.lossy, v.marked, v.ownQueue, v.slowSender, v.queuedElsewhere,
 	} {
 		if found, ok := rule(f, at); ok {
 			return found
@@ -68,10 +69,24 @@ func (v *view) stuck(f livetraffic.Flow, _ direction) (record.Finding, bool) {
 			Cause: record.Congestion, Confidence: 0.6,
 			Summary:  fmt.Sprintf("Nothing moves: what is sent to %s is not acknowledged, and is sent again.", f.Dst),
 			Evidence: append(evidence, diagnose.Fact("sent again", fmt.Sprint(f.Out.Retransmits), fromSockDiag+" total_retrans")),
-			Remedy:   "see whether packets of this size get through: ping -M do -s 1472 " + f.Dst.String(),
+			Remedy:   fmt.Sprintf("see whether packets of this size get through: ping -M do -s %d %s", v.largestPing(f), f.Dst),
+			Also:     []record.Alternative{{Cause: record.MTU, Confidence: 0.3, Summary: "packets of full size do not get through, smaller ones do"}},
 		}, true
 	}
 	return record.Finding{}, false
+}
+
+// largestPing is the payload of an echo that fills the link's packets: less the headers
+// of IP and ICMP.
+func (v *view) largestPing(f livetraffic.Flow) int {
+	headers, mtu := 20+8, framing.DefaultMTU
+	if f.Dst.Is6() {
+		headers = 40 + 8
+	}
+	if l, ok := v.watched.Host.Link(f.Way.Link); ok && l.MTU > headers {
+		mtu = l.MTU
+	}
+	return mtu - headers
 }
 
 // pacing: the program asked for no more, or fq holds each flow back.
@@ -196,8 +211,13 @@ func (v *view) peerWindow(f livetraffic.Flow, at direction) (record.Finding, boo
 		Summary: fmt.Sprintf("%s offers a window of %v, which over a round trip of %s is %v: the receiver's buffer is the limit.",
 			f.Dst, f.Out.MostWindow, brief(f.Out.RTT), law(f.Out.MostWindow, f.Out.RTT)),
 		Evidence: v.windowEvidence(f),
-		Remedy:   fmt.Sprintf("on %s raise the largest of net.ipv4.tcp_rmem, or the SO_RCVBUF that the program there asks for, or use more connections", f.Dst),
+		Remedy:   fmt.Sprintf("on %s raise the largest of net.ipv4.tcp_rmem, or the SO_RCVBUF that the program there asks for (a `window` in its `ip route show` holds it as well), or use more connections", f.Dst),
 		Expected: v.room(f, at),
+	}
+	if f.Out.Unscaled {
+		found.Summary = fmt.Sprintf("%s offers a window of %v, which over a round trip of %s is %v: the windows are not scaled (RFC 7323), so that none can be larger than 64 KiB.",
+			f.Dst, f.Out.MostWindow, brief(f.Out.RTT), law(f.Out.MostWindow, f.Out.RTT))
+		found.Remedy = fmt.Sprintf("set net.ipv4.tcp_window_scaling to 1 on this host and on %s; where it is, look for a firewall in between that strips the option; until then use more connections: a larger tcp_rmem changes nothing", f.Dst)
 	}
 	if !f.Out.Windows {
 		found.Confidence = 0.6

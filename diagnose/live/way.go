@@ -60,7 +60,7 @@ func (v *view) atLineRate(name, bond string) record.Finding {
 	found := record.Finding{
 		Cause: record.LineRate, Confidence: 0.95,
 		Summary:  fmt.Sprintf("%s is full (%s): this is all it carries.", name, diagnose.Percent(v.links[name].outShare)),
-		Evidence: v.fullEvidence(name),
+		Evidence: append(v.fullEvidence(name), v.rest(name)...),
 		Remedy:   "a faster link, or another one beside it",
 	}
 	if others := v.others(bond, name); len(others) > 0 {
@@ -68,6 +68,21 @@ func (v *view) atLineRate(name, bond string) record.Finding {
 		found.Evidence = append(found.Evidence, diagnose.Fact("the other links of "+bond, v.loads(others), liveCounters))
 	}
 	return found
+}
+
+// rest is what a full link carries beside the connections that were looked at.
+func (v *view) rest(name string) []record.Evidence {
+	var ours unit.BitRate
+	for _, f := range v.watched.Flows {
+		if v.place(f).link == name {
+			ours += f.Sent
+		}
+	}
+	rest := v.links[name].out - ours
+	if rest < v.links[name].out/10 {
+		return nil
+	}
+	return []record.Evidence{diagnose.Fact("other traffic by "+name+" than these connections'", rest.String(), liveCounters+" less sock_diag bytes_acked")}
 }
 
 // shaped: the host itself lets no more through than that.
@@ -342,6 +357,41 @@ func orTCP(congestion string) string {
 	}
 	return congestion
 }
+
+// marked: a queue on the way marks packets (ECN, RFC 3168) instead of dropping them.
+func (v *view) marked(f livetraffic.Flow, _ direction) (record.Finding, bool) {
+	if f.Out.Marked < lossShare {
+		return record.Finding{}, false
+	}
+	return record.Finding{
+		Cause: record.Congestion, Confidence: 0.7,
+		Summary:  fmt.Sprintf("A queue on the way to %s marks packets (ECN): %s came with a mark, and %s slows down for each.", f.Dst, diagnose.Percent(f.Out.Marked), orTCP(f.Congestion)),
+		Evidence: []record.Evidence{diagnose.Fact("segments that arrived marked", diagnose.Percent(f.Out.Marked), fromSockDiag+" delivered_ce"), diagnose.Fact("bytes sent again", diagnose.Percent(max(f.Out.Loss, 0)), fromSockDiag+" bytes_retrans")},
+		Remedy:   "find the queue that marks: a switch's ECN (WRED) threshold, or an AQM (codel, fq_codel) on the way; raise its threshold, or see what else fills it",
+	}, true
+}
+
+// ownQueue: a queue of this host drops what TCP sends before it is on its way, which TCP
+// notes at once and does not send again.
+func (v *view) ownQueue(f livetraffic.Flow, at direction) (record.Finding, bool) {
+	for _, name := range append([]string{at.link}, at.above...) {
+		seen, ok := v.watched.Link(name)
+		if !ok || float64(seen.TxDrops) < ownDrops*seen.TxPackets*f.Span.Seconds() {
+			continue
+		}
+		return record.Finding{
+			Cause: record.Congestion, Confidence: 0.65,
+			Summary: fmt.Sprintf("This host's own queue before %s drops packets (%d while watched) although %s has room, and %s slows down for it.", name, seen.TxDrops, name, orTCP(f.Congestion)),
+			Evidence: []record.Evidence{diagnose.Fact("dropped before "+name, fmt.Sprint(seen.TxDrops), "its queue's and its own counters"),
+				diagnose.Fact("sent by "+name, fmt.Sprintf("%v, %s of what it carries", v.links[name].out, diagnose.Percent(v.links[name].outShare)), liveCounters)},
+			Remedy: fmt.Sprintf("see what the queue is (tc -s qdisc show dev %s, tc -s class show dev %[1]s): a longer limit, or a class with a higher rate", name),
+		}, true
+	}
+	return record.Finding{}, false
+}
+
+// ownDrops is the part of the packets sent from which drops of the own queue are felt.
+const ownDrops = 0.001
 
 // queuedElsewhere: packets wait in a queue that is not this host's.
 func (v *view) queuedElsewhere(f livetraffic.Flow, _ direction) (record.Finding, bool) {

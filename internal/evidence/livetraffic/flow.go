@@ -98,6 +98,8 @@ type Sending struct {
 	// the kernel does not count it (before 4.19).
 	Loss        float64 `json:"loss_ratio"`
 	Retransmits uint64  `json:"retransmits_count,omitempty"`
+	// Marked is the share of the segments that a router marked for congestion (ECN).
+	Marked float64 `json:"marked_ratio,omitempty"`
 	// Spurious are repetitions that the peer had (DSACK), Reordered how often
 	// packets were seen to overtake each other.
 	Spurious  uint64 `json:"dsack_count,omitempty"`
@@ -118,6 +120,8 @@ type Sending struct {
 	Shut       float64    `json:"window_shut_ratio,omitempty"`
 	Window     unit.Bytes `json:"mean_window_bytes,omitempty"`
 	MostWindow unit.Bytes `json:"most_window_bytes,omitempty"`
+	// Unscaled: the ends did not agree on scaling windows, none is larger than 64 KiB.
+	Unscaled bool `json:"window_unscaled,omitempty"`
 	// Buffer is what the socket's send buffer holds, Queued the mean in it;
 	// packets with their overhead.
 	Buffer unit.Bytes `json:"buffer_bytes,omitempty"`

@@ -142,7 +142,10 @@ func (t *track) out() livetraffic.Sending {
 		RTT: time.Duration(t.mean(s.rtt)), MinRTT: b.MinRTT, MSS: unit.Bytes(b.SndMSS),
 		Cwnd: t.meanBytes(s.cwnd), InFlight: t.meanBytes(s.inFlight), Window: t.meanBytes(s.window), MostWindow: s.mostWindow,
 		Buffer: t.last.Memory.SndBuf, Queued: t.meanBytes(s.queued),
-		Pacing: unit.BitRate(t.mean(s.pacing)), MaxPacing: b.MaxPacing, Bandwidth: t.last.Bandwidth,
+		Pacing: unit.BitRate(t.mean(s.pacing)), MaxPacing: b.MaxPacing, Bandwidth: t.last.Bandwidth, Unscaled: !b.Scaled,
+	}
+	if arrived := b.Delivered - a.Delivered; arrived > 0 && b.Has(sockdiag.FieldSent) {
+		out.Marked = float64(b.DeliveredCE-a.DeliveredCE) / float64(arrived)
 	}
 	if b.Has(sockdiag.FieldSent) {
 		out.Loss = 0

@@ -17,6 +17,8 @@ import (
 type Info struct {
 	Length         int // bytes the kernel wrote
 	State, CAState uint8
+	// Scaled: both ends agreed on scaling windows (TCPI_OPT_WSCALE).
+	Scaled         bool
 	SndWscale      uint8
 	RcvWscale      uint8
 	AppLimited     bool
@@ -87,6 +89,9 @@ const (
 // Has reports whether this kernel wrote the group.
 func (i Info) Has(f Field) bool { return i.Length >= int(f) }
 
+// optScaled is TCPI_OPT_WSCALE of tcpi_options.
+const optScaled = 4
+
 // ErrShort is a struct that ends before the fields every kernel has.
 var ErrShort = errors.New("tcp_info too short")
 
@@ -127,7 +132,7 @@ func ParseInfo(b []byte) (Info, error) {
 		return unit.BitRate(u64(off)) * 8
 	}
 	return Info{
-		Length: len(b), State: b[0], CAState: b[1], SndWscale: b[6] & 0xf, RcvWscale: b[6] >> 4, AppLimited: b[7]&1 != 0,
+		Length: len(b), State: b[0], CAState: b[1], Scaled: b[5]&optScaled != 0, SndWscale: b[6] & 0xf, RcvWscale: b[6] >> 4, AppLimited: b[7]&1 != 0,
 		SinceData: time.Duration(u32(52)) * time.Millisecond,
 		SndMSS:    u32(16), RcvMSS: u32(20), Unacked: u32(24), Sacked: u32(28), Lost: u32(32), Retrans: u32(36), PathMTU: u32(60),
 		RTT: us32(68), SndSsthresh: u32(76), SndCwnd: u32(80), Reordering: u32(88),

@@ -29,7 +29,7 @@ const us = time.Microsecond
 
 // whole is what the capture holds, read by eye.
 var whole = Info{
-	Length: 280, State: 1, SndWscale: 10, RcvWscale: 10, SndMSS: 47616, RcvMSS: 536, PathMTU: 65535, SinceData: 228 * time.Millisecond,
+	Length: 280, State: 1, Scaled: true, SndWscale: 10, RcvWscale: 10, SndMSS: 47616, RcvMSS: 536, PathMTU: 65535, SinceData: 228 * time.Millisecond,
 	RTT: 1139 * us, MinRTT: 56 * us, SndSsthresh: 8, SndCwnd: 12, Reordering: 3, RcvSpace: 65495,
 	PacingRate: 0x0665b62c * 8, BytesAcked: 0x92d7e6, SegsOut: 206, SegsIn: 202, NotSent: 0x2dec86,
 	DataSegsOut: 204, DeliveryRate: 0x05161555 * 8, Busy: 228000 * us, RwndLimited: 188000 * us,
@@ -132,6 +132,7 @@ func TestFields(t *testing.T) {
 		want func(*Info)
 	}{
 		{"ca_state", put(1, 4, 1), func(i *Info) { i.CAState = 4 }},
+		{"options", put(5, 4, 1), func(i *Info) { i.Scaled = true }},
 		{"wscale", put(6, 0x7e, 1), func(i *Info) { i.SndWscale, i.RcvWscale = 14, 7 }},
 		{"delivery_rate_app_limited", put(7, 1, 1), func(i *Info) { i.AppLimited = true }},
 		{"fastopen_client_fail", put(7, 6, 1), func(*Info) {}},

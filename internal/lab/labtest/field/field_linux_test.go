@@ -228,6 +228,15 @@ func judge(k kind, f finding, healthy unit.BitRate, measured string) string {
 // see TestProof; PROVE_KIND alone where that is a pattern of kinds' names. Else it is a
 // sample.
 func TestField(t *testing.T) {
+	if os.Getenv("PROVE_RUN") == "" && os.Getenv("PROVE_KIND") == "" {
+		floor.Turn(t, floor.Explaining)
+	}
+	over(t, try)
+}
+
+// over tries the kinds that are asked for.
+func over(t *testing.T, try func(t *testing.T, n int, seed uint64, k kind) string) {
+	t.Helper()
 	all := slices.Concat(faults(), odd())
 	seed := floor.Number(t, "PROVE_SEED", 1)
 	run, half := floor.Number(t, "PROVE_RUN", 0), floor.Number(t, "PROVE_HALF", 0)
@@ -246,7 +255,6 @@ func TestField(t *testing.T) {
 			counts[try(t, n, seed*1000+uint64(n), all[n])]++
 		}
 	default:
-		floor.Turn(t, floor.Explaining)
 		drawn := floor.Draw(t)
 		for begun, n := time.Now(), uint64(0); time.Since(begun) < sampleTime; n++ {
 			counts[try(t, int(n), drawn+n, all[(drawn+n*37)%uint64(len(all))])]++
