@@ -48,6 +48,8 @@ func TestAlike(t *testing.T) {
 		{"a port of balance-xor down", portDown(netstate.BalanceXOR), sent(4, rates(one, 0), rates(one, 0)), record.LACPDown},
 		{"a port of balance-rr down", portDown(netstate.BalanceRR), sent(4, rates(one, 0), rates(one, 0)), record.LACPDown},
 		{"the standby of active-backup down", portDown(netstate.ActiveBackup), sent(4, rates(one, 0), rates(one, 0)), record.LineRate},
+		{"late packets, and windows full with half of what congestion control allows", f, lateAndFull(at(0.4, home), 20), record.ReceiveWindow},
+		{"late packets, and windows full with all that congestion control allows", f, lateAndFull(at(0.4, home), 6), record.Reordering},
 		{"a port down, and a queue before the other, which is half used", portDown(netstate.BalanceXOR), steady(queuedAt(0.6), 0.01), record.LACPDown},
 		{"a port down, and a queue before the other, which is hardly used", portDown(netstate.BalanceXOR), steady(queuedAt(0.2), 0.01), record.Shaper},
 		{"no port down, and a queue before links that are half used", f, steady(at(0.6, func(c *record.TCP) { c.MeanRTTMS, c.RTTMS = 140, 140 }), 0.01), record.Shaper},
@@ -179,4 +181,20 @@ func TestNotInForce(t *testing.T) {
 // queue.
 func queuedAt(share unit.BitRate) record.Trial {
 	return measured(sent(4, rates(share*one, 0), rates(share*one, 0)), func(c *record.TCP) { c.MeanRTTMS, c.RTTMS = 140, 140 })
+}
+
+// lateAndFull is a trial whose packets come late while its streams wait for the window
+// all the time; congestion control would let so many segments go out, and six are.
+func lateAndFull(t record.Trial, cwnd float64) record.Trial {
+	for i := range t.Lanes {
+		c := &t.Lanes[i].TCP
+		c.RwndLimited, c.MeanCwnd, c.MeanInFlight, c.CwndLimited, c.SndWnd = 0.99, cwnd, 6, 0, 60*unit.KiB
+		if cwnd < 10 {
+			c.CwndLimited = 0.9
+		}
+		c.MeanRTTMS, c.RTTMS = 20, 20
+		c.Reordering, c.ReordSeen, c.DSACKDups, c.BytesRetrans, c.Samples = 6, 40, 8, 12<<10, 10
+		c.SegmentsOut = 2000
+	}
+	return t
 }

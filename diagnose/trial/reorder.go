@@ -87,7 +87,10 @@ func (v *wayView) outOfOrder() (hypothesis, bool) {
 		h.sure *= 0.5
 		h.against = append(h.against, record.Evidence{What: "swing of the rate from block to block", Value: fmt.Sprintf("%s, and %s repeated: the sender waits for what is late", diagnose.Percent(swing), fewPercent(w.loss())), Source: fromTCP})
 	}
-	if w.rwnd >= limitedShare || w.sndbuf >= limitedShare {
+	if w.windowsAlone() {
+		h.sure *= 0.5
+		h.against = append(h.against, record.Evidence{What: "what congestion control would let go out", Value: fmt.Sprintf("%.0f segments a stream, and %.0f are: the receive window holds them", w.cwnd, w.flight), Source: fromTCP})
+	} else if w.rwnd >= limitedShare || w.sndbuf >= limitedShare {
 		h.sure *= 0.7
 		h.against = append(h.against, record.Evidence{What: "time limited by window or buffer", Value: diagnose.Percent(max(w.rwnd, w.sndbuf)), Source: fromTCP})
 	}

@@ -273,6 +273,15 @@ func (w waits) heldAtHome() bool {
 		w.network() >= leastBusyNet && w.starved < limitedShare
 }
 
+// windowsAlone: the streams wait for the receiver's window all the time, and congestion
+// control would let twice as much go out: nothing on the way has made it smaller.
+func (w waits) windowsAlone() bool {
+	return w.samples >= fewSamples && w.rwnd >= allTheTime && w.cwnd > 0 && w.flight < w.cwnd/2 && w.cwndLimited < rarelyFull
+}
+
+// allTheTime is the share of the time from which a wait left no room for another.
+const allTheTime = 0.95
+
 // idle is the share of the time in which there was nothing to send.
 func (w waits) idle() float64 {
 	if !w.known {

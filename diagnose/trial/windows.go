@@ -135,6 +135,9 @@ func (v *wayView) windowTighter() bool {
 func (v *wayView) doubtQueue(h *hypothesis) {
 	w := v.waits
 	disorder := v.disorder() > 0.5
+	if disorder && w.windowsAlone() {
+		return
+	}
 	late := disorder && v.waitsForLate()
 	if w.backFull || !late && (disorder || w.queued() <= 1) {
 		return
