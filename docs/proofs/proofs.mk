@@ -10,7 +10,7 @@ ERAS := uml 5.10 6.12
 # Proofs whose draws are the same until PROVE_SEED says another, and those that draw afresh.
 prove-predict prove-states prove-discover prove-store prove-changes prove-crash prove-disturbed: export PROVE_SEED ?= 1
 prove-tune: export PROVE_SEED := 1
-prove-explain prove-field prove-live: export PROVE_SEED ?= $(shell date +%s)
+prove-explain prove-field prove-fieldlive prove-live: export PROVE_SEED ?= $(shell date +%s)
 
 prove-demo: deps ## five runs in a row of the demo
 	@$(PROVE) demo 5 ./cmd/linerate TestDemo
@@ -75,6 +75,12 @@ prove-field: deps ## faults and odd networks that no other proof draws: what is 
 	PROVE_HALF=1 $(PROVE) field-1 17 $(LABTEST)/field TestField 1 uml; \
 	wait $$first
 	@rm -f docs/proofs/field-verdict.txt; docs/proofs/verdict field-verdict $(LABTEST)/field
+
+prove-fieldlive: deps ## the same kinds while another program sends, watched by explain --live at the sender; forty minutes
+	@echo "seed $$PROVE_SEED"; \
+	PROVE_HALF=0 $(PROVE) fieldlive-0 17 $(LABTEST)/field TestFieldLive 1 uml & first=$$!; \
+	PROVE_HALF=1 $(PROVE) fieldlive-1 17 $(LABTEST)/field TestFieldLive 1 uml; \
+	wait $$first
 
 prove-fleetssh: deps deps-ssh ## eight hosts over ssh and over NATS, and hosts that fail, as root: seven minutes
 	@$(PROVE) fleetssh 1 $(LABTEST)/overssh 'Test[^A].*'
