@@ -362,6 +362,8 @@ func TestLiveSays(t *testing.T) {
 		{"and by IPv6", calm, alone(func(f *livetraffic.Flow) {
 			f.Sent, f.Out.Recovering, f.Dst = 0, 1, netip.MustParseAddr("fd00::2")
 		}), "-s 8952", "1472"},
+		{"copies of packets", calm, alone(func(f *livetraffic.Flow) { f.Out.RTT, f.Out.Spurious = 20*time.Millisecond, 900 }), "makes copies", "slower link"},
+		{"a packet sent twice now and then", calm, alone(func(f *livetraffic.Flow) { f.Out.RTT, f.Out.Spurious, f.Out.Retransmits = 20*time.Millisecond, 30, 29 }), "slower link", "copies"},
 		{"windows that are not scaled", calm, alone(func(f *livetraffic.Flow) {
 			f.Out.RwndLimited, f.Out.Window, f.Out.MostWindow, f.Out.Unscaled = 0.95, 64*unit.KiB, 64*unit.KiB, true
 		}), "tcp_window_scaling", "raise the largest of net.ipv4.tcp_rmem"},

@@ -399,15 +399,24 @@ func (v *view) queuedElsewhere(f livetraffic.Flow, _ direction) (record.Finding,
 	if o.MinRTT <= 0 || float64(o.RTT) < queueRatio*float64(o.MinRTT) || o.NotSent < o.MSS {
 		return record.Finding{}, false
 	}
-	return record.Finding{
+	found := record.Finding{
 		Cause: record.Shaper, Confidence: 0.5,
 		Summary: fmt.Sprintf("Packets wait in a queue behind this host: the round trip is %s and could be %s. A slower link, or a shaper, is on the way to %s.",
 			brief(o.RTT), brief(o.MinRTT), f.Dst),
 		Evidence: []record.Evidence{diagnose.Fact("round trip", fmt.Sprintf("%s, at least %s", brief(o.RTT), brief(o.MinRTT)), fromSockDiag+" rtt, min_rtt"), diagnose.Fact("waiting to be sent", o.NotSent.String(), fromSockDiag+" notsent_bytes")},
 		Remedy:   fmt.Sprintf("`linerate explain --live` on %s says how full its links are", f.Dst),
 		Missing:  []string{"how full the links behind this host are"},
-	}, true
+	}
+	if o.Spurious >= copiesLeast && o.Spurious > 2*o.Retransmits {
+		found.Summary = fmt.Sprintf("Something on the way to %s makes copies of packets, and they fill it: it had %d already, of which %d were sent again.", f.Dst, o.Spurious, o.Retransmits)
+		found.Evidence = append(found.Evidence, diagnose.Fact("packets that the peer had already", fmt.Sprint(o.Spurious), fromSockDiag+" dsack_dups"), diagnose.Fact("sent again", fmt.Sprint(o.Retransmits), fromSockDiag+" total_retrans"))
+		found.Remedy = "find what copies them: a loop of bridges, a mirror port, a bond in broadcast mode"
+	}
+	return found, true
 }
+
+// copiesLeast is how many packets a peer had already that are no chance.
+const copiesLeast = 20
 
 // unknown says what would decide.
 func (v *view) unknown(f livetraffic.Flow) record.Finding {
