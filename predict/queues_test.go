@@ -9,8 +9,8 @@ import (
 
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict"
-	"github.com/linerate/linerate/predict/declared"
 	"github.com/linerate/linerate/record"
 )
 
@@ -32,9 +32,11 @@ func guests(t *testing.T, changes ...string) predict.Fabric {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := declared.State(file)
-	if err != nil {
-		t.Fatal(err)
+	f := predict.Fabric{Hosts: map[string]netstate.Host{}, Paths: file.Paths}
+	for _, h := range file.Hosts {
+		if f.Hosts[h.Name], err = file.State(h.Name); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return f
 }
