@@ -81,6 +81,7 @@ type HardwareLink struct {
 	Speed   unit.BitRate
 	Framing netstate.Framing
 	Card    string
+	Queues  netstate.GuestQueues
 }
 
 // Path is what lies between two hosts.

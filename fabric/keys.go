@@ -167,6 +167,8 @@ var linkKeys = object[HardwareLink]{
 		{"speed", "line rate each direction", one(rate, func(l *HardwareLink) *unit.BitRate { return &l.Speed })},
 		{"framing", "which bytes the speed counts: l1 is Ethernet line rate, l2 a shaper's count from the Ethernet header on", one(framing, func(l *HardwareLink) *netstate.Framing { return &l.Framing })},
 		{"card", "the card it is a port of, by its name under cards", one(free, func(l *HardwareLink) *string { return &l.Card })},
+		{"queues", "of a guest's virtio card, its pairs of queues: each is one thread (vhost) of the host below; left out: as many as the driver uses", one(integer(1, 256), func(l *HardwareLink) *int { return &l.Queues.Count })},
+		{"queue_rate", "what one of these threads moves, both directions together", one(rate, func(l *HardwareLink) *unit.BitRate { return &l.Queues.Rate })},
 	},
 }
 

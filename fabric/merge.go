@@ -81,6 +81,7 @@ func (m *merger) hardware() {
 		if hw.Card != "" {
 			m.card(l, hw.Card)
 		}
+		l.GuestQueues = hw.guestQueues()
 	}
 }
 

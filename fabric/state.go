@@ -112,10 +112,19 @@ func (b stateBuilder) ethernets() {
 	}
 }
 
+// guestQueues are what the file says of a virtio card's queues; nil nothing.
+func (hw HardwareLink) guestQueues() *netstate.GuestQueues {
+	if hw.Queues == (netstate.GuestQueues{}) {
+		return nil
+	}
+	return &hw.Queues
+}
+
 // withHardware is a link with what hardware.links says of it.
 func withHardware(l netstate.Link, h Host) netstate.Link {
 	if hw, ok := h.HardwareOf(l); ok {
 		l.Speed, l.Framing, l.Card = hw.Speed, hw.Framing, hw.Card
+		l.GuestQueues = hw.guestQueues()
 	}
 	return l
 }

@@ -45,7 +45,7 @@ func (l Link) Clone() Link {
 		l.OVS = &b
 	}
 	l.Port = copied(l.Port)
-	l.VLAN = copied(l.VLAN)
+	l.VLAN, l.GuestQueues = copied(l.VLAN), copied(l.GuestQueues)
 	l.Addresses, l.Leases, l.NoBroadcast = slices.Clone(l.Addresses), slices.Clone(l.Leases), slices.Clone(l.NoBroadcast)
 	l.AddressSettings = maps.Clone(l.AddressSettings)
 	l.NexthopObjects = slices.Clone(l.NexthopObjects)

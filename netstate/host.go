@@ -192,18 +192,20 @@ type Link struct {
 	UnusedAddresses []netip.Addr `json:"unused_addresses,omitempty"`
 	// Owner is the program that manages this link ("NetworkManager",
 	// "systemd-networkd", ...); "" nobody, or unknown.
-	Owner    string            `json:"owner,omitempty"`
-	Bond     *Bond             `json:"bond,omitempty"`     // the bonding driver's
-	OVS      *OVSBond          `json:"ovs_bond,omitempty"` // Open vSwitch's
-	Port     *BondPort         `json:"bond_port,omitempty"`
-	VLAN     *VLAN             `json:"vlan,omitempty"`
-	Tunnel   *Tunnel           `json:"tunnel,omitempty"`
-	Bridge   *Bridge           `json:"bridge,omitempty"`
-	Qdiscs   []Qdisc           `json:"qdiscs,omitempty"`
-	Counters Counters          `json:"counters"`
-	Offloads map[string]bool   `json:"offloads,omitempty"`
-	Device   *Device           `json:"device,omitempty"` // what ethtool and sysfs know; nil not read
-	Extra    map[string]string `json:"extra,omitempty"`  // attributes nobody here reads, kept
+	Owner    string          `json:"owner,omitempty"`
+	Bond     *Bond           `json:"bond,omitempty"`     // the bonding driver's
+	OVS      *OVSBond        `json:"ovs_bond,omitempty"` // Open vSwitch's
+	Port     *BondPort       `json:"bond_port,omitempty"`
+	VLAN     *VLAN           `json:"vlan,omitempty"`
+	Tunnel   *Tunnel         `json:"tunnel,omitempty"`
+	Bridge   *Bridge         `json:"bridge,omitempty"`
+	Qdiscs   []Qdisc         `json:"qdiscs,omitempty"`
+	Counters Counters        `json:"counters"`
+	Offloads map[string]bool `json:"offloads,omitempty"`
+	Device   *Device         `json:"device,omitempty"` // what ethtool and sysfs know; nil not read
+	// GuestQueues are what a file declares of a guest's virtio card; nil nothing.
+	GuestQueues *GuestQueues      `json:"guest_queues,omitempty"`
+	Extra       map[string]string `json:"extra,omitempty"` // attributes nobody here reads, kept
 }
 
 // Qdisc is a queueing discipline on a link.

@@ -96,6 +96,8 @@ func (w *way) bounds() bounds {
 	b := bounds{flows: float64(w.flows()) / float64(w.traffic.Streams), counted: w.shaperShare()}
 	b.streams = append(b.streams, w.windowLimits()...)
 	b.streams = append(b.streams, w.coreLimits()...)
+	queues, _, _ := w.guestQueues()
+	b.streams = append(b.streams, queues...)
 	b.streams = append(b.streams, w.pacingLimits()...)
 	b.streams = append(b.streams, w.singlyLimits()...)
 	b.streams = append(b.streams, w.lossLimits()...)

@@ -8,6 +8,7 @@ import (
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict/framing"
+	"github.com/linerate/linerate/predict/vhost"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -185,9 +186,16 @@ func (w *way) coreLimits() []streamLimit {
 // the other way at the same time. Streams that are received need a core for
 // software interrupts beside the program's; how much of one was not
 // calibrated, and it is no more than the program's, or that would be the
-// busier one: so it is between all of the cores and half of them.
+// busier one: so it is between all of the cores and half of them. A guest's queues are
+// shared alike.
 func (w *way) allCores() []sharedLimit {
-	var all []sharedLimit
+	_, all, _ := w.guestQueues()
+	if other := w.traffic.opposite; other > 0 {
+		for i := range all {
+			all[i].total = all[i].total.beside(other)
+			all[i].what += fmt.Sprintf(", and up to %s the other way", other)
+		}
+	}
 	for _, end := range w.ends() {
 		each, _, ok := w.coreRate(end)
 		cores := min(float64(end.host.CPU.Cores), mostSensible)
@@ -225,7 +233,10 @@ func (e estimate) beside(other unit.BitRate) estimate {
 // cores whose number and rate are known: the cores do both. What the links
 // carry each way does not change.
 func besideOpposite(f Fabric, t Traffic, fwd, rev Prediction) (Prediction, Prediction, error) {
-	known := func(name string) bool { c := f.Hosts[name].CPU; return c.Cores > 0 && sensible(float64(c.StreamRate)) }
+	known := func(name string) bool {
+		h := f.Hosts[name]
+		return h.CPU.Cores > 0 && sensible(float64(h.CPU.StreamRate)) || vhost.Known(h.Links)
+	}
 	if !known(t.From) && !known(t.To) {
 		return fwd, rev, nil
 	}

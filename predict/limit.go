@@ -23,7 +23,8 @@ func (w *way) limits(p plan, b bounds, low unit.BitRate) []Limit {
 	if l, ok := w.switchLimit(p, b); ok {
 		all = append(all, l)
 	}
-	all = append(all, w.coreUnknown()...)
+	_, _, queues := w.guestQueues()
+	all = append(append(all, w.coreUnknown()...), queues...)
 	orderLimits(all)
 	return all
 }

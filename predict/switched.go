@@ -38,6 +38,8 @@ func wordUse(word string) use {
 	switch topology.FieldsOf(word) {
 	case topology.ByMAC:
 		u.why = "the switch: " + word + " puts all flows between two hosts on one link"
+	case topology.OneOfAll:
+		u.why = "the switch has no channel there: it sends all to the port where it last heard the address"
 	case topology.ByAddress:
 		u.spread, u.secret = byAddress, true
 	case topology.ByPort:

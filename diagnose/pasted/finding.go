@@ -9,6 +9,7 @@ import (
 	"github.com/linerate/linerate/diagnose/pasted/cards"
 	"github.com/linerate/linerate/diagnose/pasted/channels"
 	"github.com/linerate/linerate/diagnose/pasted/hosts"
+	"github.com/linerate/linerate/diagnose/pasted/overlays"
 	"github.com/linerate/linerate/diagnose/pasted/paths"
 	"github.com/linerate/linerate/diagnose/pasted/runs"
 	"github.com/linerate/linerate/diagnose/pasted/scene"
@@ -29,7 +30,7 @@ const Healthy = scene.Healthy
 // Judge is the answer to a case.
 func Judge(c piece.Case) scene.Answer {
 	v := scene.ViewOf(&c)
-	for _, r := range slices.Concat(channels.Rules(), cards.Rules(), hosts.Rules(), runs.Rules(), paths.Rules(), []scene.Rule{hostFindings}) {
+	for _, r := range slices.Concat(channels.Rules(), cards.Rules(), hosts.Rules(), overlays.Rules(), runs.Rules(), paths.Rules(), []scene.Rule{hostFindings}) {
 		r(v)
 	}
 	doubtWell(v)

@@ -22,7 +22,13 @@ const (
 	ByAddress
 	// ByPort: each flow has a link of its own.
 	ByPort
+	// OneOfAll: all share the first.
+	OneOfAll
 )
+
+// LastHeard is the word for a switch that has no channel where the other end spreads by
+// itself: it sends to the port by which it hears the addresses behind, the first.
+const LastHeard = "last-heard"
 
 // words are those of switches beside the kernel's policies, as their makers print them.
 var words = [...]struct {
@@ -35,7 +41,17 @@ var words = [...]struct {
 	// Open vSwitch's, of a host whose guests stand behind it: each guest's MAC address has
 	// one member (bond_hash_src of ofproto/bond.c), or each flow.
 	{"balance-slb", ByMAC}, {"balance-tcp", ByPort},
+	// Bonds of Linux above which a bridge has guests: by the destination's address
+	// (bond_xmit_alb_slave_get of drivers/net/bonding/bond_alb.c), or by
+	// xmit_hash_policy, which is layer2 unless it is set (bond_xmit_tlb_slave_get), each
+	// to the port that has the least to do. What the switch sends goes to the active
+	// port: guests' ARP leaves by no other (rlb_arp_xmit).
+	{"balance-alb", ByAddress}, {"balance-tlb", ByMAC}, {LastHeard, OneOfAll},
 }
+
+// oneSided reports a hash of a bond that spreads what it sends over ports of a switch
+// that has no channel there.
+func oneSided(word string) bool { return word == "balance-alb" || word == "balance-tlb" }
 
 // Words are what a file may write for a switch's hash beside the kernel's policies: what
 // makers print, Catalysts' whose function is known, and Unknown.

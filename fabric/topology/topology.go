@@ -164,7 +164,11 @@ func (n *Network) otherEnds() {
 			for t, members := range far {
 				for _, m := range members {
 					if _, listed := n.channels[t][m]; !listed {
-						n.channels[t][m] = Channel{Name: s.Name + " " + c.Name, Members: members, Mode: c.Mode}
+						end := Channel{Name: s.Name + " " + c.Name, Members: members, Mode: c.Mode}
+						if oneSided(n.Balance(s.Name, c).Hash) {
+							end.Hash = LastHeard
+						}
+						n.channels[t][m] = end
 					}
 				}
 			}

@@ -116,6 +116,8 @@ func (w *Way) why(link int, beside []int) string {
 		return b.Hash + " puts all flows between two hosts on one link"
 	case topology.ByAddress:
 		return b.Hash + " puts all flows between two addresses on one link"
+	case topology.OneOfAll:
+		return "it has no channel there and sends all to the port where it hears the guests, the bond's active one"
 	case topology.ByPort:
 		return b.Hash + " with the hash and seed of an earlier choice finds the same answer for all that arrives (polarisation)"
 	}

@@ -400,6 +400,9 @@ func (k *walk) pick(name string, b topology.Balance, n int, stage string, s stat
 	case k.ask.Low && fields != topology.FieldsUnknown:
 		id = b.Hash // as every other of which nobody said the seed
 	}
+	if fields == topology.OneOfAll {
+		return []option{{0, 1, s}}
+	}
 	lane := fields == topology.ByMAC || fields == topology.ByAddress
 	switch {
 	case fields == topology.FieldsUnknown && k.ask.Low:

@@ -61,7 +61,7 @@ func connections(h *piece.Host) (out []piece.Run) {
 
 func placed(v *scene.View, b scene.Bond, r piece.Run) {
 	sender, _ := scene.Sides(r)
-	if sender != "" && sender != b.Host.Name {
+	if sender != "" && sender != b.Host.Name || v.Inside(b, r) {
 		return
 	}
 	var frames []flow.Frame

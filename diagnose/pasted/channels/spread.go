@@ -2,6 +2,7 @@ package channels
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -22,6 +23,9 @@ func layer2Hash(v *scene.View) {
 		}
 		if up := len(b.Ports) - b.Count(func(p scene.Port) bool { return p.Down }); len(b.Ports) > 0 && up < 2 {
 			continue
+		}
+		if slices.ContainsFunc(v.Case.Runs, func(r piece.Run) bool { return v.Inside(b, r) }) {
+			continue // it sees a tunnel's outer packets, of which another rule knows more
 		}
 		sure, evidence := 0.45, []record.Evidence{}
 		if x, ok := scene.Fact(b.Host, b.Name, "xmit_hash_policy"); ok {
@@ -50,7 +54,7 @@ func layer2Hash(v *scene.View) {
 			evidence = append(evidence, e)
 			sure = min(sure+0.2, 0.92)
 		}
-		if oneWayIn(v, b) {
+		if v.OnlyReceives(b.Host) {
 			sure = 0.4 // what comes in is the switch's choice
 		}
 		if _, _, ok := comesUp(b.Host); ok && len(v.Case.Runs) == 0 {
@@ -91,19 +95,6 @@ func nearOneLink(v *scene.View, b scene.Bond) (record.Evidence, bool) {
 		}
 	}
 	return record.Evidence{}, false
-}
-
-// oneWayIn reports runs in which this host receives only.
-func oneWayIn(v *scene.View, b scene.Bond) bool {
-	seen := false
-	for _, r := range v.Case.Runs {
-		in := r.Server == b.Host.Name && !r.Reverse || r.Client == b.Host.Name && r.Reverse
-		if r.Both || !in {
-			return false
-		}
-		seen = true
-	}
-	return seen && b.Host.Name != ""
 }
 
 // idlePorts are a bond's ports that carry next to nothing while others carry, and

@@ -17,10 +17,10 @@ func Rules() []scene.Rule {
 		secondInterface, cloudFlow, emptyTables, martians, cloudCap,
 		speedStep, downshift, throughTunnel, radio, fullLink, fullSingle, fullClients, fullBundle,
 		oneConnection, syncWrites, sambaChannels, clientChannels, secureMigration, movedAddresses,
-		farNode, boundNodes, unscaledAIX, tunnelQueue, polling, unheard, solarisBuffers, hostModel, aggregates, interfaceOptions, outOfSync,
+		farNode, boundNodes, unscaledAIX, polling, unheard, solarisBuffers, hostModel, aggregates, interfaceOptions, outOfSync,
 		windows, paced, stalledRuns, smallBuffers,
 		guestCardsEmulated, guestLimits, guestQueue, onePath,
-		standby, nearPath, oneInterface, subflowLimits, backupSubflows, unscaled, reversePath, tunnelFrames, stripped,
+		standby, nearPath, oneInterface, subflowLimits, backupSubflows, unscaled, reversePath, stripped,
 		windowsRSS, rscOff, hyperVQueues, windowsTuning, preferredLink, teamFailures,
 	}
 }

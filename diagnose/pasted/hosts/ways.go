@@ -224,59 +224,6 @@ func reversePath(v *scene.View) {
 	}
 }
 
-// tunnelHeaders are the bytes that a tunnel puts before a packet, by its name's begin.
-var tunnelHeaders = []struct {
-	name  string
-	bytes float64
-	where string
-}{
-	{"tunl", 20, "IPIP"}, {"ipip", 20, "IPIP"}, {"flannel.", 50, "VXLAN"}, {"vxlan", 50, "VXLAN"}, {"cilium_vxlan", 50, "VXLAN"}, {"wireguard", 60, "WireGuard"}, {"wg", 60, "WireGuard"}, {"gre", 24, "GRE"}, {"cilium_geneve", 50, "Geneve"},
-}
-
-// tunnelFrames: a tunnel whose MTU with its header does not fit into the link below.
-func tunnelFrames(v *scene.View) {
-	for _, h := range v.Hosts {
-		below, under := "", 0.0
-		for _, link := range h.Subjects("link") {
-			mtu, _, ok := scene.Number(h, "link "+link, "mtu")
-			if ok && link != "lo" && scene.Physical(link) && !scene.Contains(link, "tunl", "genev", "gre", "cilium", "lxc", "kube", "nodelocal", "ovn", "antrea", "vmbr") && scene.Word(h, link, "kind") == "" && mtu > under {
-				below, under = link, mtu
-			}
-		}
-		for _, link := range h.Subjects("link") {
-			for _, t := range tunnelHeaders {
-				mtu, at, ok := scene.Number(h, "link "+link, "mtu")
-				if !ok || below == "" || !strings.HasPrefix(link, t.name) || mtu+t.bytes <= under || mtu > 9216 || strings.HasPrefix(link, "vxlan_sys") {
-					continue
-				}
-				sure := 0.72
-				evidence := []record.Evidence{scene.Saw("MTU of "+link, fmt.Sprintf("%.0f (%s, %.0f bytes of header)", mtu, t.where, t.bytes), at), scene.Saw("MTU of "+below, fmt.Sprintf("%.0f", under), at)}
-				lost := 0
-				for _, host := range v.Hosts {
-					for _, p := range host.Pings {
-						if p.DontFragment && p.Sent > 0 && p.Received == 0 && float64(p.Size+28) > under-t.bytes && float64(p.Size+28) <= mtu {
-							lost = p.Size
-							evidence = append(evidence, scene.Saw("ping", fmt.Sprintf("%d bytes, none of %d arrived", p.Size, p.Sent), p.Source))
-						}
-					}
-				}
-				for _, r := range v.Case.Runs {
-					if r.Intervals >= 4 && r.Stalled >= r.Intervals/2 {
-						sure = 0.86
-					}
-				}
-				if lost > 0 {
-					sure = 0.93
-				}
-				v.Add(record.MTU, sure, h, fmt.Sprintf("%s over %s of %s (MTU)", link, below, scene.NameOf(h)),
-					fmt.Sprintf("%s has MTU %.0f, too large: with %.0f bytes of %s header its packets do not fit into %s (MTU %.0f), so full packets vanish while small ones pass.", link, mtu, t.bytes, t.where, below, under),
-					fmt.Sprintf("Set the tunnel's MTU to %.0f at most (Calico: veth_mtu and ipipMTU or vxlanMTU; flannel: Backend MTU; Cilium: mtu), on every node, and start the pods again.", under-t.bytes), evidence...)
-				return
-			}
-		}
-	}
-}
-
 // stripped: a SYN that arrives without the window scaling it was sent with, or that
 // is answered without.
 func stripped(v *scene.View) {

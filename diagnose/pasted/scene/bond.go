@@ -44,3 +44,16 @@ func Sides(r piece.Run) (sender, receiver string) {
 	}
 	return r.Client, r.Server
 }
+
+// OnlyReceives reports runs in which this host receives and sends nothing.
+func (v *View) OnlyReceives(h *piece.Host) bool {
+	seen := false
+	for _, r := range v.Case.Runs {
+		in := r.Server == h.Name && !r.Reverse || r.Client == h.Name && r.Reverse
+		if r.Both || !in {
+			return false
+		}
+		seen = true
+	}
+	return seen && h.Name != ""
+}

@@ -57,6 +57,7 @@ var readers = piece.Table{
 	loadtext.Interrupts,
 	loadtext.PCICards,
 	loadtext.Reach,
+	hosttext.WireGuard,
 	hosttext.NetDev,
 	hosttext.NetstatLinks,
 	loadtext.NodeMetrics,

@@ -241,8 +241,10 @@ func (s *sink) ipDetail(subject string, fields []string, l piece.Line) {
 	case kind == "vxlan":
 		s.Set(subject, "kind", "vxlan", l)
 		s.pairs(subject, fields, piece.Words("id dev dstport"), l)
+		s.outer(subject, fields, l)
 	case ipKinds[kind] && !strings.HasSuffix(kind, "_slave"):
 		s.Set(subject, "kind", kind, l)
+		s.outer(subject, fields, l)
 	}
 }
 
