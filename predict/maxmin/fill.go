@@ -12,30 +12,38 @@ import (
 // when it comes to the top, and at most once for each flow that stopped.
 //
 // With a million flows waiting for memory is most of the time. So all of an entry
-// lies together, and beside it lie those that claim the same resource first.
+// lies together, and beside it lie those that claim the same resource first; and a
+// claim is a number: its weight is the resource's, except where some differ.
 type sharing struct {
-	// rows[first[i]] is what entry i gets, and behind it are its claims, those
-	// of no weight and of resources without end left out.
-	first []int32
-	rows  []claim
-	pools []pool
-	users []int32   // rows by resource: where each begins
-	caps  []capped  // the lowest first
-	heap  []waiting // resources that growing flows claim
-	// ended has a bit for each place of rows: a row's flows have stopped where it
-	// begins. It is small enough to be at hand before the row is.
+	// rows[first[i]] begins the row of entry i: how many claims it has, its entry or
+	// how it ended (a number of ends), and the pools that it claims, those of no
+	// weight and of resources without end left out.
+	first, rows []int32
+	// weights has a weight for each claim, by its place in rows; nil where each pool
+	// has one for all. counts are the flows of entries; nil where each is one.
+	weights, counts []float64
+	pools           []pool
+	// demand of growing flows, for each unit of level; nil where each claim of a pool
+	// is alike, and they only have to be counted.
+	demand      []sum
+	from, users []int32  // users[from[p]:from[p+1]] are the rows that claim pool p
+	caps        []capped // the lowest first
+	heap        []waiting
+	ends        []end
+	// ended has a bit for each row, by half its place: its flows have stopped. It is
+	// small enough to be at hand before the row is.
 	ended []uint64
 	// work counts the steps, so that growth can be tested without a clock.
 	work int
 }
 
-// claim is what all of an entry's flows take of a resource; or, where a row
-// begins, the rate that a flow of the entry gets, what binds it, and how many
-// claims follow.
-type claim struct {
-	weight float64
-	pool   int32
-	claims int32
+// head is how much of a row is before its claims.
+const head = 2
+
+// end is the rate at which flows have stopped, and what binds them.
+type end struct {
+	rate float64
+	by   int32
 }
 
 // capped is a row that has a cap.
@@ -44,15 +52,17 @@ type capped struct {
 	row  int32
 }
 
-// pool is a resource and where it stands, a cache line.
+// pool is a resource that has an end and is claimed, and where it stands: half a
+// cache line.
 type pool struct {
-	capacity float64
-	used     sum   // by flows that have stopped
-	demand   sum   // of growing flows, for each unit of level
-	growing  int32 // claims of growing rows
-	from, to int32 // its users
-	_        [3]int32
+	left    sum     // what flows that have stopped do not use
+	weight  float64 // of a claim by one flow; differing: see weights
+	growing int32   // claims of growing rows
+	number  int32
 }
+
+// differing is the weight of a pool whose claims have several.
+const differing = -1
 
 // sum adds numbers and keeps what rounding takes off (Knuth's TwoSum, The Art of
 // Computer Programming, volume 2, section 4.2.2), so that a million flows taken
@@ -70,11 +80,13 @@ func (s sum) value() float64 { return s.total + s.rest }
 
 // newSharing lets all flows grow from zero. The flows are checked.
 func newSharing(capacity []float64, flows Flows) *sharing {
-	s := &sharing{first: make([]int32, flows.Len()), pools: make([]pool, len(capacity))}
-	for r, c := range capacity {
-		s.pools[r].capacity = c
+	n := flows.Len()
+	s := &sharing{first: make([]int32, n)}
+	if slices.ContainsFunc(flows.Count, func(count float64) bool { return count != 1 }) {
+		s.counts = flows.Count
 	}
-	s.enter(capacity, flows)
+	of, place := s.number(capacity, flows)
+	s.enter(flows, of, place)
 	s.index()
 	slices.SortFunc(s.caps, func(a, b capped) int {
 		switch {
@@ -85,185 +97,265 @@ func newSharing(capacity []float64, flows Flows) *sharing {
 		}
 		return int(a.row - b.row)
 	})
-	s.heap = make([]waiting, 0, len(s.pools))
-	for r := range s.pools {
-		if s.pools[r].growing > 0 {
-			s.heap = append(s.heap, waiting{s.fullAt(int32(r)), int32(r)})
-		}
+	s.heap = make([]waiting, len(s.pools))
+	for p := range s.pools {
+		s.heap[p] = waiting{s.fullAt(int32(p)), int32(p), s.pools[p].number}
 	}
 	s.order()
 	return s
 }
 
-// enter makes the rows: by the resource that an entry claims first, entries that
-// claim none last.
-func (s *sharing) enter(capacity []float64, flows Flows) {
-	place := make([]int32, len(capacity)+2) // where the next row of that resource begins
-	firstOf := func(i int) int32 {
-		if flows.First[i] == flows.First[i+1] {
-			return int32(len(capacity))
+// claimed is what flows claim of a resource.
+type claimed struct {
+	weight float64 // of a claim by one flow, or differing
+	claims int32
+	pool   int32 // None: there is no claim; endless
+}
+
+// endless is the pool of a resource that bounds nothing.
+const endless = -2
+
+// number gives each resource that bounds flows a pool, in their order: those of one
+// host or switch have numbers beside each other. It returns the claims by resource,
+// and where the next row that claims a resource first begins, by resource and one;
+// first of all that of rows that claim none.
+func (s *sharing) number(capacity []float64, flows Flows) (of []claimed, place []int32) {
+	of, place = make([]claimed, len(capacity)), make([]int32, 1+len(capacity))
+	for r, c := range capacity {
+		of[r].pool = None
+		if math.IsInf(c, 1) {
+			of[r].pool = endless
 		}
-		return flows.Resource[flows.First[i]]
 	}
-	limited := 0
-	for i := range s.first {
-		place[firstOf(i)+1]++
-		count := flows.count(i)
-		if count == 0 {
-			continue
+	several, limited := false, 0
+	for i := range flows.Len() {
+		count, first, size := flows.count(i), int32(None), int32(head)
+		for k := flows.First[i]; k < flows.First[i+1]; k++ {
+			r, w := flows.Resource[k], flows.weight(int(k))
+			c := &of[r]
+			if w*count == 0 || c.pool == endless {
+				continue
+			}
+			if size++; first == None {
+				first = r
+			}
+			if c.claims++; c.claims == 1 {
+				c.weight = w
+			} else if c.weight != w {
+				c.weight, several = differing, true
+			}
 		}
-		if !math.IsInf(flows.limit(i), 1) {
+		place[first+1] += size
+		if count > 0 && !math.IsInf(flows.limit(i), 1) {
 			limited++
 		}
-		for k := flows.First[i]; k < flows.First[i+1]; k++ {
-			if flows.weight(int(k))*count > 0 && !math.IsInf(capacity[flows.Resource[k]], 1) {
-				place[firstOf(i)+1]++
-			}
+	}
+	s.pools = make([]pool, 0, len(capacity))
+	for r := range of {
+		if c := &of[r]; c.claims > 0 {
+			c.pool = int32(len(s.pools))
+			s.pools = append(s.pools, pool{left: sum{total: capacity[r]}, weight: c.weight, growing: c.claims, number: int32(r)})
 		}
 	}
-	for r := range capacity {
-		place[r+1] += place[r]
+	s.caps = make([]capped, 0, limited)
+	s.ends = append(make([]end, 0, 2+limited+len(s.pools)), end{0, ByNothing}, end{math.Inf(1), ByNothing})
+	at := int32(0)
+	for r, size := range place {
+		place[r] = at
+		at += size
 	}
-	s.rows = make([]claim, place[len(capacity)]+place[len(capacity)+1])
-	s.ended, s.caps = make([]uint64, len(s.rows)/64+1), make([]capped, 0, limited)
-	for i := range s.first {
-		next := &place[firstOf(i)]
+	s.rows, s.users, s.ended = make([]int32, at), make([]int32, int(at)-head*flows.Len()), make([]uint64, at/(64*head)+1)
+	if several {
+		s.weights = make([]float64, at)
+	}
+	return of, place
+}
+
+// enter makes the rows: by the resource that an entry claims first.
+func (s *sharing) enter(flows Flows, of []claimed, place []int32) {
+	for i := range flows.Len() {
+		count, next := flows.count(i), &place[0]
+		k, last := flows.First[i], flows.First[i+1]
+		for ; k < last; k++ {
+			if r := flows.Resource[k]; of[r].pool >= 0 && flows.weight(int(k))*count > 0 {
+				next = &place[r+1]
+				break
+			}
+		}
 		at := *next
-		*next++
-		s.first[i], s.rows[at] = at, claim{pool: ByNothing}
-		count := flows.count(i)
-		if count == 0 {
-			s.end(at)
-			continue
+		to := at + head
+		for ; k < last; k++ {
+			p, w := of[flows.Resource[k]].pool, flows.weight(int(k))
+			if p < 0 || w*count == 0 {
+				continue
+			}
+			s.rows[to] = p
+			if s.weights != nil {
+				s.weights[to] = w
+			}
+			to++
 		}
-		for k := flows.First[i]; k < flows.First[i+1]; k++ {
-			r := flows.Resource[k]
-			if w := flows.weight(int(k)) * count; w > 0 && !math.IsInf(capacity[r], 1) {
-				s.rows[*next] = claim{weight: w, pool: r}
-				*next++
+		*next = to
+		s.first[i], s.rows[at], s.rows[at+1] = at, to-at-head, int32(i)
+		switch limit := flows.limit(i); {
+		case count == 0:
+			s.end(at, 0)
+		case !math.IsInf(limit, 1):
+			s.caps = append(s.caps, capped{limit, at})
+		case to == at+head:
+			s.end(at, 1)
+		}
+	}
+}
+
+// index lists the users of every pool and adds up what they demand.
+func (s *sharing) index() {
+	s.from = make([]int32, len(s.pools)+1)
+	next := make([]int32, len(s.pools))
+	for p := range s.pools {
+		next[p] = s.from[p]
+		s.from[p+1] = s.from[p] + s.pools[p].growing
+	}
+	if s.weights != nil || s.counts != nil {
+		s.demand = make([]sum, len(s.pools))
+	}
+	for row := int32(0); int(row) < len(s.rows); row += head + s.rows[row] {
+		for k := row + head; k < row+head+s.rows[row]; k++ {
+			p := s.rows[k]
+			s.users[next[p]] = row
+			next[p]++
+			if s.demand != nil {
+				s.demand[p].add(s.weight(p, k) * s.count(row))
 			}
 		}
-		s.rows[at].weight, s.rows[at].claims = math.Inf(1), *next-at-1
-		if limit := flows.limit(i); !math.IsInf(limit, 1) {
-			s.caps = append(s.caps, capped{limit, at})
-		}
 	}
 }
 
-// index lists the users of every resource and adds up what they demand.
-func (s *sharing) index() {
-	next := make([]int32, len(s.pools)+1)
-	for row := int32(0); int(row) < len(s.rows); row += 1 + s.rows[row].claims {
-		for _, c := range s.claims(row) {
-			next[c.pool+1]++
-		}
+// count is how many flows a row that has not stopped is.
+func (s *sharing) count(row int32) float64 {
+	if s.counts == nil {
+		return 1
 	}
-	for r := range s.pools {
-		s.pools[r].growing = next[r+1]
-		next[r+1] += next[r]
-		s.pools[r].from, s.pools[r].to = next[r], next[r+1]
-	}
-	s.users = make([]int32, next[len(s.pools)])
-	for row := int32(0); int(row) < len(s.rows); row += 1 + s.rows[row].claims {
-		for _, c := range s.claims(row) {
-			s.pools[c.pool].demand.add(c.weight)
-			s.users[next[c.pool]] = row
-			next[c.pool]++
-		}
-	}
+	return s.counts[s.rows[row+1]]
 }
 
-// claims are those of the row that begins there.
-func (s *sharing) claims(row int32) []claim { return s.rows[row+1 : row+1+s.rows[row].claims] }
+// weight is that of a claim on p by one flow.
+func (s *sharing) weight(p, claim int32) float64 {
+	if w := s.pools[p].weight; w != differing {
+		return w
+	}
+	return s.weights[claim]
+}
 
 // stopped reports a row whose flows grow no more.
-func (s *sharing) stopped(row int32) bool { return s.ended[row>>6]>>(row&63)&1 != 0 }
+func (s *sharing) stopped(row int32) bool {
+	bit := row / head
+	return s.ended[bit>>6]>>(bit&63)&1 != 0
+}
 
-func (s *sharing) end(row int32) { s.ended[row>>6] |= 1 << (row & 63) }
+// end notes how a row has stopped.
+func (s *sharing) end(row, how int32) {
+	bit := row / head
+	s.ended[bit>>6] |= 1 << (bit & 63)
+	s.rows[row+1] = how
+}
 
-// tooMuch is a resource whose claims add up to no number, none where all do.
+// tooMuch is a resource whose claims add up to no number, None where all do.
 func (s *sharing) tooMuch() int {
-	for r := range s.pools {
-		if d := s.pools[r].demand.value(); math.IsInf(d, 0) || math.IsNaN(d) {
-			return r
+	for p := range s.pools {
+		if d := s.demands(int32(p)); math.IsInf(d, 0) || math.IsNaN(d) {
+			return int(s.pools[p].number)
 		}
 	}
 	return None
 }
 
-// fill lets the flows grow until each has stopped or has no bound.
+// fill lets the flows grow until each has stopped.
 func (s *sharing) fill() {
 	level, next := 0.0, 0
 	for {
-		r, at := s.tightest()
+		full, at := s.tightest()
 		for next < len(s.caps) && s.stopped(s.caps[next].row) {
 			next++
 		}
 		if next < len(s.caps) && s.caps[next].rate <= at {
 			level = max(level, s.caps[next].rate)
-			s.stop(s.caps[next].row, s.caps[next].rate, ByCap)
+			s.ends = append(s.ends, end{s.caps[next].rate, ByCap})
+			s.stop(s.caps[next].row)
 			continue
 		}
-		if math.IsInf(at, 1) {
-			break
+		if full == None {
+			return
 		}
 		level = max(level, at)
-		for _, i := range s.users[s.pools[r].from:s.pools[r].to] {
-			if !s.stopped(i) {
-				s.stop(i, level, r)
+		s.ends = append(s.ends, end{level, s.pools[full].number})
+		for _, row := range s.users[s.from[full]:s.from[full+1]] {
+			if !s.stopped(row) {
+				s.stop(row)
 			}
 		}
 	}
 }
 
-// stop fixes a row's rate and takes its flows off what it claims.
-func (s *sharing) stop(row int32, rate float64, by int32) {
-	claims := s.claims(row)
-	s.end(row)
-	s.rows[row].weight, s.rows[row].pool = rate, by
-	for _, c := range claims {
-		p := &s.pools[c.pool]
-		p.demand.add(-c.weight)
-		p.used.add(c.weight * rate)
+// stop ends a row in the last of the ends, and takes its flows off what they claim.
+func (s *sharing) stop(row int32) {
+	how, count := int32(len(s.ends)-1), s.count(row)
+	rate := s.ends[how].rate
+	s.end(row, how)
+	for k := row + head; k < row+head+s.rows[row]; k++ {
+		n := s.rows[k]
+		p, takes := &s.pools[n], s.weight(n, k)*count
+		p.left.add(-takes * rate)
 		p.growing--
+		if s.demand != nil {
+			s.demand[n].add(-takes)
+		}
 	}
-	s.work += len(claims)
+	s.work += int(s.rows[row])
 }
 
 // shares is what the entries got.
 func (s *sharing) shares() Shares {
 	all := Shares{Rate: make([]float64, len(s.first)), Binds: make([]int32, len(s.first))}
 	for i, row := range s.first {
-		all.Rate[i], all.Binds[i] = s.rows[row].weight, s.rows[row].pool
+		e := s.ends[s.rows[row+1]]
+		all.Rate[i], all.Binds[i] = e.rate, e.by
 	}
 	return all
 }
 
-// fullAt is the level at which a resource that growing flows claim is full.
-func (s *sharing) fullAt(r int32) float64 {
-	p := &s.pools[r]
-	demand := p.demand.value()
+// fullAt is the level at which a pool that growing flows claim is full.
+func (s *sharing) fullAt(p int32) float64 {
+	demand := s.demands(p)
 	if demand <= 0 { // rounding, of weights that are worlds apart
-		demand = s.demanded(r)
+		demand = s.demanded(p)
 	}
-	return max(0, p.capacity-p.used.value()) / demand
+	return max(0, s.pools[p].left.value()) / demand
 }
 
-// demanded adds up anew what growing flows claim of a resource.
-func (s *sharing) demanded(r int32) float64 {
+// demands is what growing flows claim of a pool for each unit of level.
+func (s *sharing) demands(p int32) float64 {
+	if s.demand == nil {
+		return s.pools[p].weight * float64(s.pools[p].growing)
+	}
+	return s.demand[p].value()
+}
+
+// demanded adds up anew what growing flows claim of a pool.
+func (s *sharing) demanded(p int32) float64 {
 	var d sum
 	last := int32(None)
-	for _, i := range s.users[s.pools[r].from:s.pools[r].to] {
-		if s.stopped(i) || i == last {
+	for _, row := range s.users[s.from[p]:s.from[p+1]] {
+		if s.stopped(row) || row == last {
 			continue
 		}
-		last = i
-		for _, c := range s.claims(i) {
-			if c.pool == r {
-				d.add(c.weight)
+		last = row
+		for k := row + head; k < row+head+s.rows[row]; k++ {
+			if s.rows[k] == p {
+				d.add(s.weight(p, k) * s.count(row))
 			}
 		}
 	}
-	s.pools[r].demand = d
+	s.demand[p] = d
 	return d.value()
 }

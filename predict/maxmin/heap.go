@@ -2,14 +2,15 @@ package maxmin
 
 import "math"
 
-// waiting is a resource in the heap.
+// waiting is a pool in the heap.
 type waiting struct {
-	full float64 // the level at which it is full, as of when it was last looked at
-	pool int32
+	full   float64 // the level at which it is full, as of when it was last looked at
+	pool   int32
+	number int32 // of the resource
 }
 
-// tightest is the resource that will be full first and the level at which it
-// will be; +Inf where none bounds a growing flow.
+// tightest is the pool that will be full first and the level at which it will be;
+// None and +Inf where none bounds a growing flow.
 func (s *sharing) tightest() (int32, float64) {
 	for len(s.heap) > 0 {
 		top := s.heap[0]
@@ -33,14 +34,14 @@ func (s *sharing) tightest() (int32, float64) {
 	return None, math.Inf(1)
 }
 
-// order makes a heap of the resources.
+// order makes a heap of the pools.
 func (s *sharing) order() {
 	for i := len(s.heap)/2 - 1; i >= 0; i-- {
 		s.sink(i)
 	}
 }
 
-// sink moves the resource at place i down until none below it is full sooner.
+// sink moves the pool at place i down until none below it is full sooner.
 func (s *sharing) sink(i int) {
 	for {
 		least := i
@@ -58,12 +59,12 @@ func (s *sharing) sink(i int) {
 	}
 }
 
-// sooner orders by level, equal ones by number: the same flows always get the
+// sooner orders by level, equal ones by the number of the resource: the same flows always get the
 // same answer.
 func (s *sharing) sooner(i, j int) bool {
 	a, b := &s.heap[i], &s.heap[j]
 	if a.full != b.full {
 		return a.full < b.full
 	}
-	return a.pool < b.pool
+	return a.number < b.number
 }

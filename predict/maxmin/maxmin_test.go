@@ -74,6 +74,7 @@ func TestMaxMinRefuses(t *testing.T) {
 		"cap":       change(func(f *Flows) { f.Cap[0] = math.NaN() }),
 		"count":     change(func(f *Flows) { f.Count[0] = math.Inf(1) }),
 		"too large": change(func(f *Flows) { f.Count[0], f.Weight[0] = 1e300, 1e300 }),
+		"too many":  change(func(f *Flows) { f.Weight[0], f.Weight[1] = 1e308, 1e308 }),
 		"lists":     change(func(f *Flows) { f.Cap = f.Cap[:1] }),
 		"rows":      change(func(f *Flows) { f.First[1] = 9 }),
 		"end":       change(func(f *Flows) { f.First[2] = 1 }),
@@ -102,22 +103,26 @@ func randomFlows(r *rand.Rand, resources, flows int) ([]float64, Flows) {
 			capacity[i] *= 1e6
 		}
 	}
+	// Of some networks each entry is one flow, or each claim of a resource weighs the
+	// same: these are shared by counting.
+	ones, alike := r.IntN(2) == 0, r.IntN(2) == 0
 	var f Flows
 	for range flows {
 		limit, count := math.Inf(1), 1.0
 		if r.IntN(3) == 0 {
 			limit = 20 * r.Float64()
 		}
-		if r.IntN(4) == 0 {
+		if !ones && r.IntN(4) == 0 {
 			count = 4 * r.Float64()
 		}
 		f.Add(count, limit)
 		for range 1 + r.IntN(4) {
-			weight := 1.0
-			if r.IntN(2) == 0 {
+			claimed := r.IntN(resources)
+			weight := 1 + float64(claimed)/8
+			if !alike && r.IntN(2) == 0 {
 				weight = 0.25 + 2*r.Float64()
 			}
-			f.Claim(r.IntN(resources), weight)
+			f.Claim(claimed, weight)
 		}
 	}
 	return capacity, f

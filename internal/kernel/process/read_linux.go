@@ -46,16 +46,20 @@ func Holders(inodes []uint32) (Holding, error) {
 	return h, nil
 }
 
-// holds lists the wanted sockets among a process's files.
+// holds lists the wanted sockets among a process's files, and looks no further when it
+// has all: a server has tens of thousands of files, and each is a system call.
 func holds(pid int, wanted map[uint32]bool) (held []uint32, err error) {
 	dir := fmt.Sprintf("/proc/%d/fd", pid)
 	files, err := names(dir)
 	for _, file := range files {
+		if len(held) == len(wanted) {
+			break
+		}
 		link, err := os.Readlink(dir + "/" + file)
 		if err != nil {
 			continue // closed meanwhile
 		}
-		if inode, ok := socketInode(link); ok && wanted[inode] {
+		if inode, ok := socketInode(link); ok && wanted[inode] && !slices.Contains(held, inode) {
 			held = append(held, inode)
 		}
 	}
