@@ -273,6 +273,7 @@ func (a *Applier) Apply(ctx context.Context, p plan.Plan, o Options) (Result, er
 		if err := a.cfg.StartGuard(ctx, a.cfg, e.ID); err != nil {
 			return a.abandon(&e, fmt.Errorf("start guard: %w", err))
 		}
+		e.guard, _ = a.journal.readArmed(e.ID)
 	}
 	limited, cancel := context.WithDeadline(ctx, e.Deadline)
 	defer cancel()

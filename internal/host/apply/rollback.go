@@ -25,6 +25,7 @@ func (a *Applier) rollBackSteps(ctx context.Context, e *Entry) error {
 		e.cutShort()
 	}
 	e.Asked = false
+	e.guard, _ = a.journal.readArmed(e.ID)
 	// From here on whoever finds the entry goes on with the way back. The host
 	// is more important than the record: a full disk must not stop it.
 	e.State, e.Reason = agentapi.ChangeReverting, note(e.Reason)
