@@ -427,7 +427,8 @@ func (a *Applier) nothingPending() (newest string, err error) {
 	}
 	for _, e := range entries {
 		if e.State.Pending() && (e.Boot == a.self.Boot || len(e.Files) > 0) {
-			return "", fmt.Errorf("%w: %s, %s since %s", ErrPending, e.ID, e.State, e.Started.Format(time.RFC3339))
+			waits := agentapi.JournalEntry{ID: e.ID, Title: e.Group.Title, State: e.State, Deadline: e.Deadline}
+			return "", fmt.Errorf("%w: %s", ErrPending, waits.Waiting())
 		}
 	}
 	a.sweep(entries)

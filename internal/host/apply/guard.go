@@ -133,7 +133,7 @@ func due(ctx context.Context, e Entry, deadline time.Time) string {
 	case e.State == agentapi.ChangeConfirming || e.State == agentapi.ChangeReverting:
 		return "it was cut short"
 	case (e.State == agentapi.ChangeOpen || e.Temporary) && !e.Owner.Alive():
-		return "its process died"
+		return agentapi.ReasonDied
 	case !time.Now().Before(deadline):
 		return "nobody confirmed in time"
 	case ctx.Err() != nil:
