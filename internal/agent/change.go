@@ -89,7 +89,11 @@ func (a *Agent) rollback(ctx context.Context, req agentapi.RollbackRequest) (age
 			reply = groupReply(results)
 			return err
 		}
-		r, err := ap.Rollback(ctx, req.Journal)
+		rollback := ap.Rollback
+		if req.Unconfirmed {
+			rollback = ap.RollbackUnconfirmed
+		}
+		r, err := rollback(ctx, req.Journal)
 		reply = agentapi.RollbackReply{Journal: r.ID, RolledBack: r.RolledBack, Left: r.Left}
 		return err
 	})

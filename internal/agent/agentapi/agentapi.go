@@ -280,6 +280,8 @@ type RollbackRequest struct {
 	// Group, where set, puts back all that a run changed, its last step first;
 	// Journal is "" then.
 	Group string `json:"group,omitempty"`
+	// Unconfirmed leaves an entry as it is that was confirmed meanwhile: ErrState.
+	Unconfirmed bool `json:"unconfirmed,omitempty"`
 }
 
 // RollbackReply says what was put back and what was left because somebody

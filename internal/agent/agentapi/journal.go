@@ -31,6 +31,27 @@ type JournalEntry struct {
 	Files []string `json:"files,omitempty"`
 }
 
+// Waiting says of a pending entry which it is, and what becomes of it if nobody does
+// anything.
+func (e JournalEntry) Waiting() string {
+	what := e.ID
+	if e.Title != "" {
+		what += " (" + e.Title + ")"
+	}
+	switch e.State {
+	case ChangeApplied:
+		return what + " is rolled back at " + e.Deadline.UTC().Format("15:04:05 UTC") + " unless it is confirmed"
+	case ChangeOpen:
+		return what + " is being made"
+	case ChangeConfirming:
+		return what + " is being confirmed"
+	}
+	return what + " is being rolled back"
+}
+
+// ReasonDied is why an entry was rolled back whose program was killed.
+const ReasonDied = "its process died"
+
 // ChangeState is how far a journalled change has come.
 type ChangeState string
 

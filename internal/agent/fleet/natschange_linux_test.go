@@ -139,6 +139,42 @@ func TestNATSChange(t *testing.T) {
 	}
 }
 
+// TestNATSConfirmedStays: what was made for a conversation and confirmed, in it or in
+// another one, outlives it.
+func TestNATSConfirmedStays(t *testing.T) {
+	for _, by := range []string{"itself", "another"} {
+		c := changeable(t)
+		d := dialer(c.testServer.As(t, "eve", agentapi.RoleChange))
+		h, err := Dial(t.Context(), "here", "nats:here", Config{Bus: d})
+		if err != nil {
+			t.Fatal(err)
+		}
+		reply, err := ask.Call(t.Context(), h, agentapi.Apply, request("30", true))
+		if err != nil {
+			t.Fatal(err)
+		}
+		other := dialer(c.testServer.As(t, "bob", agentapi.RoleChange))
+		defer other.Close()
+		another, err := Dial(t.Context(), "here", "nats:here", Config{Bus: other})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer another.Close()
+		confirms := map[string]*Host{"itself": h, "another": another}[by]
+		if _, err := ask.Call(t.Context(), confirms, agentapi.Confirm, agentapi.ConfirmRequest{Journal: reply.Journal}); err != nil {
+			t.Fatal(err)
+		}
+		h.Close()
+		d.Close()
+		if v := c.value(t, another); v != "30" {
+			t.Errorf("confirmed by %s, and the end of its conversation rolled it back: %s", by, v)
+		}
+		if _, err := ask.Call(t.Context(), another, agentapi.Rollback, agentapi.RollbackRequest{Journal: reply.Journal}); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func join(words []string) string {
 	var b bytes.Buffer
 	for i, w := range words {

@@ -272,8 +272,8 @@ func onHost(c *change.Change, command, host, entry, journal string) string {
 // pendingHint is how to end the change that stands in the way.
 func pendingHint(c *change.Change, journal string) string {
 	for _, h := range c.Hosts() {
-		if h.Pending != "" {
-			return fmt.Sprintf("`%s` keeps it, `linerate rollback` in its place rolls it back", onHost(c, "confirm", h.Name, h.Pending, journal))
+		if h.Pending != nil {
+			return fmt.Sprintf("`%s` rolls it back now, `%s` keeps it", onHost(c, "rollback", h.Name, h.Pending.ID, journal), onHost(c, "confirm", h.Name, h.Pending.ID, journal))
 		}
 	}
 	return ""

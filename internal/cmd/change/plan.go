@@ -185,8 +185,8 @@ func printPlans(con *console.Console, c *change.Change) {
 		if len(h.Plan.Steps) > 0 && len(h.Plan.Files) == 0 && h.PersistWhy != "" {
 			fmt.Fprint(con.Stdout, console.Outdented("not kept over a reboot: ", h.PersistWhy, con.Width()))
 		}
-		if h.Pending != "" {
-			fmt.Fprint(con.Stdout, console.Outdented("in the way: ", h.Pending+" is neither confirmed nor rolled back yet", con.Width()))
+		if h.Pending != nil {
+			fmt.Fprint(con.Stdout, console.Outdented("in the way: ", "an earlier change: "+console.OneLine(h.Pending.Waiting()), con.Width()))
 		}
 		for _, w := range h.Warnings {
 			fmt.Fprint(con.Stdout, console.Outdented("note: ", w, con.Width()))

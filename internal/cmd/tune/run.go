@@ -10,6 +10,7 @@ import (
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/advise/tune"
+	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/cmd/console"
 	"github.com/linerate/linerate/internal/cmd/progress"
 	"github.com/linerate/linerate/internal/run/campaign"
@@ -48,7 +49,11 @@ func (t *tuneRun) run(ctx context.Context) error {
 	t.options.Bounce = t.flags.bounce || !t.flags.yes // asked at the terminal, step by step
 	t.options.Title = console.RunTitle("tune", t.file.File)
 	if err := c.Changeable(ctx); err != nil {
-		return fmt.Errorf("tune: %w", err)
+		err = fmt.Errorf("tune: %w", err)
+		if errors.Is(err, agentapi.ErrBusy) {
+			err = console.WithHint(err, fmt.Sprintf("`linerate journal %s` says what it is, `linerate rollback %[1]s` rolls it back now", t.path))
+		}
+		return err
 	}
 	err = c.Latency(ctx)
 	if err == nil {

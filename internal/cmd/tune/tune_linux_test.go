@@ -181,6 +181,9 @@ func TestMain(m *testing.M) {
 	if os.Getenv("LINERATE_GUARD") != "" {
 		os.Exit(execute(context.Background(), console.System("test"), os.Args[1:]))
 	}
+	if what := os.Getenv(tuneEnv); what != "" {
+		os.Exit(tuneMain(what))
+	}
 	os.Exit(m.Run())
 }
 

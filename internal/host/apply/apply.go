@@ -273,6 +273,7 @@ func (a *Applier) Apply(ctx context.Context, p plan.Plan, o Options) (Result, er
 		if err := a.cfg.StartGuard(ctx, a.cfg, e.ID); err != nil {
 			return a.abandon(&e, fmt.Errorf("start guard: %w", err))
 		}
+		e.guard, _ = a.journal.readArmed(e.ID)
 	}
 	limited, cancel := context.WithDeadline(ctx, e.Deadline)
 	defer cancel()
@@ -426,7 +427,8 @@ func (a *Applier) nothingPending() (newest string, err error) {
 	}
 	for _, e := range entries {
 		if e.State.Pending() && (e.Boot == a.self.Boot || len(e.Files) > 0) {
-			return "", fmt.Errorf("%w: %s, %s since %s", ErrPending, e.ID, e.State, e.Started.Format(time.RFC3339))
+			waits := agentapi.JournalEntry{ID: e.ID, Title: e.Group.Title, State: e.State, Deadline: e.Deadline}
+			return "", fmt.Errorf("%w: %s", ErrPending, waits.Waiting())
 		}
 	}
 	a.sweep(entries)

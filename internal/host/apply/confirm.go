@@ -26,6 +26,7 @@ func (a *Applier) Confirm(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
+	e.guard, _ = a.journal.readArmed(e.ID)
 	switch {
 	case e.State == agentapi.ChangeConfirming:
 		return a.finish(&e)
@@ -36,7 +37,7 @@ func (a *Applier) Confirm(ctx context.Context, id string) error {
 	}
 	e.State = agentapi.ChangeConfirmed
 	if err := a.journal.write(&e); err != nil {
-		return fmt.Errorf("write journal: %w", err)
+		return a.notConfirmed(&e, fmt.Errorf("write journal: %w", err))
 	}
 	a.ended(&e)
 	return nil
@@ -66,8 +67,12 @@ func (a *Applier) confirmFiles(e *Entry) error {
 			return fmt.Errorf("confirm %s: %w", e.ID, errors.Join(err, again))
 		}
 	}
-	// Not confirmed then: what the journal says last is what is done when
-	// nobody comes any more.
+	return a.notConfirmed(e, err)
+}
+
+// notConfirmed is a confirmation that failed: what the journal says last is what
+// is done when nobody comes any more.
+func (a *Applier) notConfirmed(e *Entry, err error) error {
 	e.dropDrafts()
 	e.State, e.Files = agentapi.ChangeApplied, nil
 	if again := a.journal.write(e); again != nil {
@@ -95,9 +100,11 @@ func (a *Applier) finished(e *Entry) error {
 	return nil
 }
 
-// ended is called when nothing has to happen to an entry any more.
+// ended is called when nothing has to happen to an entry any more, before anybody
+// is told so.
 func (a *Applier) ended(e *Entry) {
 	r := e.result()
+	a.dismiss(e)
 	a.cfg.Log.Info("change ended", "journal", e.ID, "state", e.State, "undone", r.RolledBack, "left", r.Left, "reason", e.Reason)
 	a.disarmBoot()
 }

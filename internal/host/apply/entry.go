@@ -73,6 +73,8 @@ type Entry struct {
 	// Files are the states of the plan's files, written with state confirming,
 	// before the first of them is touched; their old texts are the plan's.
 	Files []FileState `json:"files,omitempty"`
+
+	guard Owner // who looks after it; zero where nobody does, or it is not known
 }
 
 // newEntry is the entry of a plan; newest is the name of the one before it.

@@ -3,6 +3,7 @@ package apply
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -16,6 +17,14 @@ import (
 
 // guardPause is between two looks of the guard at its entry.
 const guardPause = 200 * time.Millisecond
+
+// A guard glances in between whether its entry is another file than before, so that
+// who ends the entry has to wait no longer for it to go; guardLeaves is how long it
+// may take.
+const (
+	guardGlance = 20 * time.Millisecond
+	guardLeaves = 2 * time.Second
+)
 
 // Guard is the dead man: it waits until the entry is confirmed or taken back,
 // and rolls it back itself when its deadline passes, when the process that
@@ -54,6 +63,7 @@ func Guard(ctx context.Context, c Config, id string) error {
 	// deadline, also of a guard that is started again.
 	deadline := time.Now().Add(e.left())
 	for {
+		was := a.journal.stamp(id)
 		// What cannot be read must not disarm: the last that could be counts.
 		if now, err := a.find(id); err == nil {
 			e = now
@@ -67,9 +77,31 @@ func Guard(ctx context.Context, c Config, id string) error {
 				return err
 			}
 		}
-		select {
-		case <-ctx.Done(): // due at the next look
-		case <-time.After(min(guardPause, max(time.Until(deadline), time.Millisecond))):
+		end := time.Now().Add(min(guardPause, max(time.Until(deadline), time.Millisecond)))
+		for ctx.Err() == nil && time.Now().Before(end) && !a.journal.rewritten(id, was) {
+			select {
+			case <-ctx.Done(): // due at the next look
+			case <-time.After(min(guardGlance, time.Until(end))):
+			}
+		}
+	}
+}
+
+// dismiss returns when the guard of an entry that has ended is gone: it would go on
+// by what it read before, should the journal get lost now. One that does not go, as it
+// is stopped or waits for the lock, is ended. It is called with the lock held, so that
+// the guard is not at the host.
+func (a *Applier) dismiss(e *Entry) {
+	g := e.guard
+	if g.PID == 0 || g == a.self {
+		return
+	}
+	for end := time.Now().Add(guardLeaves); g.Alive(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			err := g.end()
+			a.journal.disarm(e.ID)
+			a.cfg.Log.Warn("a guard did not go though its change has ended: it is ended", "journal", e.ID, "pid", g.PID, "err", err)
+			return
 		}
 	}
 }
@@ -101,7 +133,7 @@ func due(ctx context.Context, e Entry, deadline time.Time) string {
 	case e.State == agentapi.ChangeConfirming || e.State == agentapi.ChangeReverting:
 		return "it was cut short"
 	case (e.State == agentapi.ChangeOpen || e.Temporary) && !e.Owner.Alive():
-		return "its process died"
+		return agentapi.ReasonDied
 	case !time.Now().Before(deadline):
 		return "nobody confirmed in time"
 	case ctx.Err() != nil:
@@ -115,6 +147,9 @@ func due(ctx context.Context, e Entry, deadline time.Time) string {
 func (a *Applier) guardAct(ctx context.Context, lock *os.File, e Entry, deadline time.Time) (ended bool, err error) {
 	held := context.WithoutCancel(ctx)
 	unlock, err := a.guardLock(held, lock, e, deadline)
+	if errors.Is(err, ErrLocked) { // who has the lock has ended it
+		return true, nil
+	}
 	if err != nil {
 		return false, err
 	}

@@ -24,36 +24,7 @@ func TestGuardWithoutJournal(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("mounting a tmpfs takes root")
 	}
-	readOnly := func(dir string) error {
-		return syscall.Mount("", filepath.Dir(dir), "", syscall.MS_REMOUNT|syscall.MS_RDONLY, "")
-	}
-	for name, take := range map[string]func(dir string) error{
-		"read-only":           readOnly,
-		"unmounted":           func(dir string) error { return syscall.Unmount(filepath.Dir(dir), syscall.MNT_DETACH) },
-		"moved":               func(dir string) error { return os.Rename(dir, dir+".old") },
-		"removed":             os.RemoveAll,
-		"given away":          func(dir string) error { return os.Chown(dir, 65534, 65534) },
-		"writable by others":  func(dir string) error { return os.Chmod(dir, 0o777) },
-		"a file in its place": func(dir string) error { return errors.Join(os.RemoveAll(dir), os.WriteFile(dir, nil, 0o600)) },
-		"a link in its place": func(dir string) error {
-			return errors.Join(os.Rename(dir, dir+".old"), os.Symlink("/nowhere/at/all", dir))
-		},
-		"its entry a pipe": func(dir string) error {
-			return replaceEntry(dir, func(path string) error { return syscall.Mkfifo(path, 0o600) })
-		},
-		"its entry a directory": func(dir string) error {
-			return replaceEntry(dir, func(path string) error { return os.Mkdir(path, 0o700) })
-		},
-		"its entry another's": func(dir string) error {
-			return replaceEntry(dir, func(path string) error {
-				return errors.Join(os.WriteFile(path, nil, 0o600), os.Chown(path, 65534, 65534))
-			})
-		},
-		"its lock a link": func(dir string) error {
-			return errors.Join(os.Remove(dir+"/lock"), os.Symlink("/nowhere/at/all", dir+"/lock"))
-		},
-		"its lock a directory": func(dir string) error { return errors.Join(os.Remove(dir+"/lock"), os.Mkdir(dir+"/lock", 0o700)) },
-	} {
+	for name, take := range journalLosses {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			mount := ownDisk(t)
@@ -99,7 +70,7 @@ func TestGuardWithoutJournal(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := readOnly(a.cfg.Dir); err != nil {
+		if err := journalLosses["read-only"](a.cfg.Dir); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := a.Rollback(context.Background(), r.ID); !errors.Is(err, syscall.EROFS) {
@@ -107,6 +78,37 @@ func TestGuardWithoutJournal(t *testing.T) {
 		}
 		sameHost(t, "rolled back", testHost(), k.host)
 	})
+}
+
+// journalLosses are the ways in which a journal's directory, on a disk of its own, goes.
+var journalLosses = map[string]func(dir string) error{
+	"read-only": func(dir string) error {
+		return syscall.Mount("", filepath.Dir(dir), "", syscall.MS_REMOUNT|syscall.MS_RDONLY, "")
+	},
+	"unmounted":           func(dir string) error { return syscall.Unmount(filepath.Dir(dir), syscall.MNT_DETACH) },
+	"moved":               func(dir string) error { return os.Rename(dir, dir+".old") },
+	"removed":             os.RemoveAll,
+	"given away":          func(dir string) error { return os.Chown(dir, 65534, 65534) },
+	"writable by others":  func(dir string) error { return os.Chmod(dir, 0o777) },
+	"a file in its place": func(dir string) error { return errors.Join(os.RemoveAll(dir), os.WriteFile(dir, nil, 0o600)) },
+	"a link in its place": func(dir string) error {
+		return errors.Join(os.Rename(dir, dir+".old"), os.Symlink("/nowhere/at/all", dir))
+	},
+	"its entry a pipe": func(dir string) error {
+		return replaceEntry(dir, func(path string) error { return syscall.Mkfifo(path, 0o600) })
+	},
+	"its entry a directory": func(dir string) error {
+		return replaceEntry(dir, func(path string) error { return os.Mkdir(path, 0o700) })
+	},
+	"its entry another's": func(dir string) error {
+		return replaceEntry(dir, func(path string) error {
+			return errors.Join(os.WriteFile(path, nil, 0o600), os.Chown(path, 65534, 65534))
+		})
+	},
+	"its lock a link": func(dir string) error {
+		return errors.Join(os.Remove(dir+"/lock"), os.Symlink("/nowhere/at/all", dir+"/lock"))
+	},
+	"its lock a directory": func(dir string) error { return errors.Join(os.Remove(dir+"/lock"), os.Mkdir(dir+"/lock", 0o700)) },
 }
 
 // replaceEntry puts something else in the place of the only entry.

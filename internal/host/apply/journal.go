@@ -119,6 +119,25 @@ func readAll(path string) (b []byte, whole bool, err error) {
 	return b, whole, nil
 }
 
+// stamp is an entry's file as it is now; nil where there is none.
+func (j *Journal) stamp(id string) fs.FileInfo {
+	info, err := os.Lstat(j.path(id))
+	if err != nil {
+		return nil
+	}
+	return info
+}
+
+// rewritten reports whether an entry was written since it had that stamp: its two
+// files take turns.
+func (j *Journal) rewritten(id string, since fs.FileInfo) bool {
+	now := j.stamp(id)
+	if now == nil || since == nil {
+		return now != since
+	}
+	return !os.SameFile(since, now) || !since.ModTime().Equal(now.ModTime())
+}
+
 func parseEntry(id string, b []byte) (Entry, error) {
 	var e Entry
 	err := json.Unmarshal(b, &e)

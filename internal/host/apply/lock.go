@@ -154,13 +154,15 @@ func (a *Applier) sayHolder(f *os.File, what string) {
 // was armed: by its deadline the journal may be read-only, moved, gone or no longer
 // believed, and the host has to be rolled back nevertheless. Where another file has the
 // lock's name by then, that one is waited for too, if it can be locked at all.
-// A holder that is stopped past the deadline is ended.
+// A holder that is stopped past the deadline is ended; one that has ended the entry
+// itself is not waited for: it waits for the guard to go (ErrLocked).
 func (a *Applier) guardLock(ctx context.Context, kept *os.File, e Entry, deadline time.Time) (unlock func(), err error) {
 	const what = "guard"
 	stopped := stoppedHolder{a: a, deadline: deadline, entry: e.Owner}
 	waits := func(h LockHolder) bool {
 		stopped.seen(h.Owner)
-		return true
+		now, err := a.find(e.ID)
+		return err != nil || now.State.Pending()
 	}
 	_, err = retryLock(ctx, func() (func(), error) { return nil, a.hold(kept, what) }, waits)
 	if err != nil {

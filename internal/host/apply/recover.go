@@ -77,7 +77,7 @@ func (a *Applier) recoverEntry(ctx context.Context, e Entry) (Result, error) {
 	if e.State == agentapi.ChangeReverting && e.Reason != "" {
 		return a.takeBackEntry(ctx, e, e.Reason)
 	}
-	return a.takeBackEntry(ctx, e, "its process died")
+	return a.takeBackEntry(ctx, e, agentapi.ReasonDied)
 }
 
 // RecoverBoot ends the entries of earlier boots, of every namespace, before the

@@ -25,6 +25,7 @@ func (a *Applier) rollBackSteps(ctx context.Context, e *Entry) error {
 		e.cutShort()
 	}
 	e.Asked = false
+	e.guard, _ = a.journal.readArmed(e.ID)
 	// From here on whoever finds the entry goes on with the way back. The host
 	// is more important than the record: a full disk must not stop it.
 	e.State, e.Reason = agentapi.ChangeReverting, note(e.Reason)
@@ -122,6 +123,16 @@ func (a *Applier) rollBackStep(ctx context.Context, e *Entry, i int, held map[st
 // taken back already is ErrState, an unknown one fs.ErrNotExist. Result.Left
 // names what somebody else has changed since.
 func (a *Applier) Rollback(ctx context.Context, id string) (Result, error) {
+	return a.rollBack(ctx, id, false)
+}
+
+// RollbackUnconfirmed is Rollback of an entry that nobody has confirmed; one that
+// somebody has, or is at it, is ErrState.
+func (a *Applier) RollbackUnconfirmed(ctx context.Context, id string) (Result, error) {
+	return a.rollBack(ctx, id, true)
+}
+
+func (a *Applier) rollBack(ctx context.Context, id string, unconfirmed bool) (Result, error) {
 	unlock, err := a.waitLock(ctx, "rollback")
 	if err != nil {
 		return Result{}, err
@@ -133,6 +144,9 @@ func (a *Applier) Rollback(ctx context.Context, id string) (Result, error) {
 	}
 	if e.State == agentapi.ChangeRolledBack {
 		return e.result(), fmt.Errorf("roll back %s: %w: it is rolled back already", e.ID, ErrState)
+	}
+	if unconfirmed && (e.State == agentapi.ChangeConfirmed || e.State == agentapi.ChangeConfirming) {
+		return e.result(), fmt.Errorf("roll back %s: %w: it is %s", e.ID, ErrState, e.State)
 	}
 	if len(e.Files) > 0 {
 		a.armBoot(&e)

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -109,6 +110,49 @@ func withValue(h netstate.Host, key, value string) netstate.Host {
 	s.Value = value
 	h.Sysctls[key] = s
 	return h
+}
+
+// TestKernelCutShort: of a tune that was killed the next one says what stands, and how
+// it is rolled back.
+func TestKernelCutShort(t *testing.T) {
+	u := onePair(t)
+	const rmem = "net.ipv4.tcp_rmem"
+	u.Title = "tune f.yaml"
+	u.keep(t, rmem, "4096 131072 8388608")
+	plans, err := plansTo(u.c.state.Hosts, map[string]netstate.Host{"b": withValue(u.c.state.Hosts["b"], reorderingKey, "30")})
+	if err == nil {
+		_, err = u.c.carryOut(t.Context(), plans, u.unconfirmed())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob(filepath.Join(u.c.cfg.Fleet.JournalDir, "*.json"))
+	if err != nil || len(files) != 2 {
+		t.Fatal(files, err)
+	}
+	for _, file := range files { // as of processes that are no more
+		text, err := os.ReadFile(file)
+		if err == nil {
+			err = os.WriteFile(file, regexp.MustCompile(`"start_ticks": \d+`).ReplaceAll(text, []byte(`"start_ticks": 1`)), 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	var notes []string
+	u.c.cfg.Tell = func(e Event) { notes = append(notes, e.Note) }
+	if err := u.c.Changeable(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if said := strings.Join(notes, "\n"); !strings.Contains(said, "tune f.yaml") || !strings.Contains(said, "1 change of it stands") || !strings.Contains(said, "linerate rollback") || !strings.Contains(said, u.Group) {
+		t.Errorf("it says %q", said)
+	}
+	if v := u.valueOf(t, "b", reorderingKey); v == "30" {
+		t.Error("the step that was not confirmed stands")
+	}
+	if err := u.c.revertRun(u.Group, []string{"b"}); err != nil {
+		t.Error(err)
+	}
 }
 
 // TestRefusal: what was put back may be followed by another try, what was not

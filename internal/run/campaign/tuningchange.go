@@ -16,6 +16,7 @@ import (
 	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/plan"
+	"github.com/linerate/linerate/unit"
 )
 
 // unconfirmed is how long a change may stand while it is being proven; then
@@ -92,7 +93,36 @@ func (c *Campaign) Changeable(ctx context.Context) error {
 			return fmt.Errorf("no change can be journalled: %w", err)
 		}
 	}
+	if err := c.tellCutShort(ctx); err != nil {
+		return err
+	}
 	return c.Observe(ctx)
+}
+
+// tellCutShort says of the newest run on these hosts, where its program was killed,
+// that what it had confirmed until then stands.
+func (c *Campaign) tellCutShort(ctx context.Context) error {
+	var last agentapi.JournalEntry
+	stands := map[string]int{} // by run
+	for _, name := range slices.Sorted(maps.Keys(c.hosts)) {
+		reply, err := ask.Call(ctx, c.hosts[name], agentapi.Journal, agentapi.Empty{})
+		if err != nil {
+			return fmt.Errorf("read journal: %w", err)
+		}
+		for _, e := range reply.Entries {
+			if e.Started.After(last.Started) {
+				last = e
+			}
+			if e.State == agentapi.ChangeConfirmed {
+				stands[e.Group]++
+			}
+		}
+	}
+	if n := stands[last.Group]; last.Group != "" && last.Reason == agentapi.ReasonDied && n > 0 {
+		c.cfg.Tell(Event{Kind: Noted, Note: fmt.Sprintf("an earlier run (%s) was killed, and %s of it stands: `linerate rollback %s %s` rolls that back",
+			last.Title, unit.Counted(n, "change"), c.cfg.Fabric.File, last.Group)})
+	}
+	return nil
 }
 
 // carryOut carries the plans out as the request says, its plan left out, host

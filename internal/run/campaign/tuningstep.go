@@ -144,9 +144,10 @@ func (u *tuning) rounds(ctx context.Context, r *proof) (look, error) {
 	}
 }
 
-// unconfirmed is how a step changes hosts: for as long as it takes to prove it.
+// unconfirmed is how a step changes hosts: for as long as it takes to prove it, and
+// while this program is there to do so. Nobody else can prove it.
 func (u *tuning) unconfirmed() agentapi.ApplyRequest {
-	return agentapi.ApplyRequest{Deadline: unconfirmed, Group: u.Group, Title: u.Title}
+	return agentapi.ApplyRequest{Deadline: unconfirmed, Temporary: true, Group: u.Group, Title: u.Title}
 }
 
 // notApplied is the step's verdict where its change left the hosts as they were,

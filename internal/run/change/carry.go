@@ -79,8 +79,8 @@ func (c *Change) Apply(ctx context.Context, o Options) (Outcome, error) {
 	}
 	var out Outcome
 	for _, p := range c.parts {
-		if p.Pending != "" {
-			return out, fmt.Errorf("change %s: %w: %s", p.Name, apply.ErrPending, p.Pending)
+		if p.Pending != nil {
+			return out, fmt.Errorf("change %s: %w: %s", p.Name, apply.ErrPending, p.Pending.Waiting())
 		}
 	}
 	if c.Empty() {

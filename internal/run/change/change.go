@@ -79,8 +79,8 @@ type Host struct {
 	// Reach is how the host is reached, as the file says it.
 	Reach string
 	// Pending is the journal entry of an earlier change that is neither
-	// confirmed nor taken back; "" none. Nothing is changed until it is.
-	Pending string
+	// confirmed nor taken back; nil none. Nothing is changed until it is.
+	Pending *agentapi.JournalEntry
 }
 
 // Change is the hosts of a fabric, reached and planned. Close lets go of them.
@@ -250,7 +250,7 @@ func (c *Change) observe(ctx context.Context) (predict.Fabric, error) {
 func (c *Change) recover(ctx context.Context) error {
 	fleet.ForEach(len(c.order), func(i int) {
 		name := c.order[i]
-		if left, err := c.pending(ctx, name); err != nil || left == "" {
+		if left, err := c.pending(ctx, name); err != nil || left == nil {
 			return
 		}
 		if _, err := ask.Call(ctx, c.hosts[name], agentapi.Apply, agentapi.ApplyRequest{Check: true}); err == nil {
@@ -290,17 +290,17 @@ func (c *Change) plan(ctx context.Context, name string) (Host, error) {
 }
 
 // pending is the newest change that still waits on a host.
-func (c *Change) pending(ctx context.Context, name string) (string, error) {
+func (c *Change) pending(ctx context.Context, name string) (*agentapi.JournalEntry, error) {
 	reply, err := ask.Call(ctx, c.hosts[name], agentapi.Journal, agentapi.Empty{})
 	if err != nil {
-		return "", fmt.Errorf("read journal: %w", err)
+		return nil, fmt.Errorf("read journal: %w", err)
 	}
 	for i := len(reply.Entries) - 1; i >= 0; i-- {
 		if reply.Entries[i].Pending {
-			return reply.Entries[i].ID, nil
+			return &reply.Entries[i], nil
 		}
 	}
-	return "", nil
+	return nil, nil
 }
 
 // Hosts are the hosts to change, in the order in which they would be.

@@ -53,7 +53,7 @@ func TestKernelOrphan(t *testing.T) {
 			if _, err := open("30", false).Apply(t.Context(), Options{Unconfirmed: true, Deadline: time.Hour}); err != nil {
 				t.Fatal(err)
 			}
-			if c := open("31", true); c.Hosts()[0].Pending == "" {
+			if c := open("31", true); c.Hosts()[0].Pending == nil {
 				t.Error("a change that somebody looks after was rolled back")
 			}
 			files, err := filepath.Glob(filepath.Join(journal, "*.json"))
@@ -70,12 +70,12 @@ func TestKernelOrphan(t *testing.T) {
 			if tt.reboot {
 				set(t, "a", "60")
 			}
-			if c := open("31", false); c.Hosts()[0].Pending == "" {
+			if c := open("31", false); c.Hosts()[0].Pending == nil {
 				t.Error("a plan rolled a change back")
 			}
 			c := open("31", true)
-			if p := c.Hosts()[0]; p.Pending != "" || len(p.Plan.Steps) != 1 || p.Plan.Steps[0].Old != "60" {
-				t.Fatalf("pending %q, plan %+v", p.Pending, p.Plan.Steps)
+			if p := c.Hosts()[0]; p.Pending != nil || len(p.Plan.Steps) != 1 || p.Plan.Steps[0].Old != "60" {
+				t.Fatalf("pending %v, plan %+v", p.Pending, p.Plan.Steps)
 			}
 			if _, err := c.Apply(t.Context(), Options{Unconfirmed: true, Deadline: time.Minute}); err != nil {
 				t.Fatal(err)

@@ -47,7 +47,8 @@ type session struct {
 	// those in lost, which never came here.
 	answered uint64
 	lost     map[uint64]bool
-	// temporary are journal entries that end with the conversation.
+	// temporary are journal entries that end with the conversation, unless somebody
+	// confirms them.
 	temporary []string
 }
 
@@ -206,6 +207,13 @@ func (t *session) call(ctx context.Context, a asked, params json.RawMessage) ([]
 
 // note remembers changes that end with the conversation.
 func (t *session) note(method agentapi.MethodName, params, result json.RawMessage, err error) {
+	var kept agentapi.ConfirmRequest
+	if method == agentapi.Confirm.Name && err == nil && json.Unmarshal(params, &kept) == nil && !kept.Check {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.temporary = slices.DeleteFunc(t.temporary, func(id string) bool { return id == kept.Journal })
+		return
+	}
 	var req agentapi.ApplyRequest
 	var reply agentapi.ApplyReply
 	if method != agentapi.Apply.Name || err != nil || json.Unmarshal(params, &req) != nil || json.Unmarshal(result, &reply) != nil {
@@ -301,7 +309,7 @@ func (t *session) end() {
 }
 
 func (t *session) takeBack(id string) {
-	params, err := json.Marshal(agentapi.RollbackRequest{Journal: id})
+	params, err := json.Marshal(agentapi.RollbackRequest{Journal: id, Unconfirmed: true})
 	if err != nil {
 		return // never: it is a string
 	}
