@@ -60,10 +60,10 @@ var stories = []story{
 		"Give the fast links a subnet of their own (no gateway there) and connect by that address, or put the fast address for the name into DNS or the hosts file. With both links in one subnet: metrics at both ends (`ip route`, `Set-NetIPInterface -InterfaceMetric`), arp_ignore=1 and arp_announce=2 on Linux, and SMB bound to the fast address (`interfaces =`, New-SmbMultichannelConstraint).", routeAsks},
 	{[]string{"jumbo_breaks", "small_works"}, nil, false, record.MTU, 0.62, "the path (large frames)",
 		"By what is said, it works with frames of 1500 bytes and not with large ones: something on the way (a switch port or VLAN, a bridge, a bond's port, the other end, a card that cannot) still ends at 1500, and drops what is larger without a word.",
-		"`ping -M do -s 8972 PEER` each way, then hop by hop: the first that fails has the small MTU. Set 9000 on both hosts, their bonds, bridges and VLANs, and 9216 on every switch port of the way; where one of them cannot, go back to 1500 everywhere, which costs little.", frameAsks},
+		"`ping -M do -s 8972 PEER` each way, then hop by hop: the first that fails has the small MTU. Set 9000 on both hosts, their bonds, bridges and VLANs, and 9216 on every switch port of the way; where one of them cannot, use 1500 everywhere, which costs little.", frameAsks},
 	{[]string{"jumbo_breaks"}, nil, false, record.MTU, 0.5, "the path (large frames)",
 		"By what is said, large frames stop what works without them: something on the way (a switch port or VLAN, a bridge, a bond's port, the other end, a card that cannot) still ends at a smaller MTU, and drops what is larger without a word.",
-		"`ping -M do -s 8972 PEER` each way, then hop by hop: the first that fails has the small MTU. Set 9000 on both hosts, their bonds, bridges and VLANs, and 9216 on every switch port of the way; where one of them cannot, go back to 1500 everywhere, which costs little.", frameAsks},
+		"`ping -M do -s 8972 PEER` each way, then hop by hop: the first that fails has the small MTU. Set 9000 on both hosts, their bonds, bridges and VLANs, and 9216 on every switch port of the way; where one of them cannot, use 1500 everywhere, which costs little.", frameAsks},
 	{[]string{"pmtu_blocked"}, nil, true, record.MTU, 0.56, "path MTU discovery",
 		"By what is said, the message that a packet is too large (ICMP: fragmentation needed) does not reach the sender: it keeps sending what is dropped, or falls back to packets that are far too small.",
 		"Let ICMP type 3 code 4 (IPv6: type 2, packet too big) through every firewall. Until then clamp the MSS where the path gets narrow (`iptables -t mangle -A FORWARD -p tcp --tcp-flags SYN,RST SYN -j TCPMSS --clamp-mss-to-pmtu`), or set the MTU of the tunnel or link to what `ping -M do -s N PEER` passes plus 28; net.ipv4.tcp_mtu_probing=1 on the sender helps too.", frameAsks},
@@ -172,7 +172,7 @@ func sharedUplink(v *scene.View) {
 	}
 	v.Add(record.LineRate, 0.56, h, "the uplink that they share",
 		fmt.Sprintf("By what is said, one uplink is behind all the ports, and %v is what such a link carries when it is full: more ports or links before it add nothing.", rate),
-		"Give the uplink more (a faster port, or several in an LACP group with a hash of addresses and ports), put those that talk much to each other at one switch, or limit what may wait (backups). Its counters show it: `show interfaces UPLINK` while it runs.",
+		"Give the uplink more (a faster port, or several in an LACP group with a hash of addresses and ports), put hosts that send much to each other at one switch, or limit what may wait (backups). Its counters show it: `show interfaces UPLINK` while it runs.",
 		scene.Saw("said", strings.TrimSpace(x.Text), x.Source), scene.Saw("said", rate.String(), at)).Ask = uplinkAsks
 }
 
