@@ -76,6 +76,7 @@ const (
 // doubtTold lowers causes that sentences alone tell, where they tell several: no output
 // says which of them it is, and one of them may be what was tried in vain.
 func doubtTold(v *scene.View) {
+	denyTold(v)
 	causes := make(map[record.Cause]bool)
 	for _, f := range v.Findings {
 		if f.Confidence >= leastTold && onlyTold(f) {
@@ -85,6 +86,40 @@ func doubtTold(v *scene.View) {
 	for i := range v.Findings {
 		if f := &v.Findings[i]; len(causes) > 1 && onlyTold(*f) {
 			f.Confidence = min(f.Confidence, mostTold)
+		}
+	}
+}
+
+// Of a cause that sentences alone tell: how sure one may be where another sentence excludes
+// it. A remedy that was tried in vain leaves nothing; a processor that is idle, or a disk
+// that is fast, may be another than the one that counts.
+const (
+	mostExcluded = 0.3
+	mostPartly   = 0.42
+)
+
+// exclusions are what sentences exclude, by the fact that tells it.
+var exclusions = []struct {
+	key, but string // but a sentence that tells the contrary
+	causes   []record.Cause
+	most     float64
+}{
+	{"not_mtu", "mtu_helps", []record.Cause{record.MTU}, mostExcluded},
+	{"not_cpu", "cpu_full", []record.Cause{record.SenderCPU, record.ReceiverCPU}, mostPartly},
+	{"not_disk", "", []record.Cause{record.Application}, mostPartly},
+	{"not_window", "window_helps", []record.Cause{record.ReceiveWindow, record.SendBuffer}, mostExcluded},
+}
+
+// denyTold lowers causes that sentences alone tell and others exclude.
+func denyTold(v *scene.View) {
+	for _, e := range exclusions {
+		if !v.Said(e.key) || e.but != "" && v.Said(e.but) {
+			continue
+		}
+		for i := range v.Findings {
+			if f := &v.Findings[i]; slices.Contains(e.causes, f.Cause) && onlyTold(*f) {
+				f.Confidence = min(f.Confidence, e.most)
+			}
 		}
 	}
 }

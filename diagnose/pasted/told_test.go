@@ -24,7 +24,7 @@ func TestToldCauses(t *testing.T) {
 		{"macOS: a port that LACP left out", mac + "unselected\n", record.LACPDown, 0.7, 0.95, "en1", ""},
 		{"macOS: both ports taken", mac + "selected collecting distributing\n", record.SingleLink, 0.3, 0.7, "", "no LACP group"},
 		{"credits that are used up", "Our t3.large EC2 instance is fast at first (5 Gbps) but after 10 minutes it is slow, about 500 Mbps.\n", record.Shaper, 0.6, 0.7, "credits", ""},
-		{"an instance that is slow all the time", "Our t3.large EC2 instance is slow, about 500 Mbps since we have it.\n", record.Unknown, 0, 0, "allowance", "credits"},
+		{"an instance that is slow all the time", "Our t3.large EC2 instance is slow, about 500 Mbps since we have it.\n", record.Shaper, 0.6, 0.7, "allowance", "credits"},
 		{"a sustained rate below the peak", "An \"Up to 10 Gbps\" AWS instance, why is it throttled?\nc5.large *sustained* rate is 745 Mbit/sec\n", record.Shaper, 0.6, 0.7, "baseline", ""},
 		{"one core for all interrupts", "10GbE gives 1.7 Gbps only: all RX processing on single interrupt CPU.\n", record.ReceiverCPU, 0.55, 0.65, "RPS", ""},
 		{"RPS that did not help", "10GbE gives 1.7 Gbps only, enabling RPS on all cores does not help.\n", record.Unknown, 0, 0, "", "one core receives"},

@@ -48,7 +48,7 @@ func TestUnlikeFrames(t *testing.T) {
 		{"a bridge above a cloud's card", hangs + link(2, "ens3", 1450) + link(3, "docker0", 1500), record.MTU, 0.6, 0.7, "daemon.json", ""},
 		{"a bridge that fits", hangs + link(2, "ens3", 1450) + link(3, "docker0", 1450), record.Unknown, 0, 0, "", "daemon.json"},
 		{"one port of two", storage + link(2, "ens1f0", 9000) + link(3, "ens1f1", 1500), record.MTU, 0.4, 0.5, "ens1f1", ""},
-		{"both ports", storage + link(2, "ens1f0", 9000) + link(3, "ens1f1", 9000), record.Unknown, 0, 0, "", "1500) beside"},
+		{"both ports", storage + link(2, "ens1f0", 9000) + link(3, "ens1f1", 9000), record.MTU, 0.45, 0.55, "switch port", "1500) beside"},
 	})
 }
 

@@ -178,14 +178,17 @@ func slowTool(v *scene.View) {
 	}
 }
 
-// windows are the buffers that systems end at unless told otherwise, in bytes that can be
-// in flight: 64 KiB without scaling, Linux's tcp_wmem (4 MiB, two thirds of it payload)
-// and tcp_rmem (6 MiB, half of it the window).
-var windows = []struct {
+// window is what may be in flight, in bytes, and whose it is.
+type window struct {
 	bytes float64
 	what  string
 	cause record.Cause
-}{
+}
+
+// windows are the buffers that systems end at unless told otherwise, in bytes that can be
+// in flight: 64 KiB without scaling, Linux's tcp_wmem (4 MiB, two thirds of it payload)
+// and tcp_rmem (6 MiB, half of it the window).
+var windows = []window{
 	{64 << 10, "64 KiB, a window without scaling", record.ReceiveWindow},
 	{3 << 20, "3 MiB, half of Linux's own tcp_rmem of 6 MiB", record.ReceiveWindow},
 }

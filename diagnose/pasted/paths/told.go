@@ -56,6 +56,9 @@ const (
 // slowUSB: a network adapter at USB 2, and rates that are what that carries.
 func slowUSB(v *scene.View) {
 	h, x, ok := saidBy(v, "usb2")
+	if !ok && v.Said("ethernet_word") {
+		h, x, ok = saidBy(v, "usb2_word")
+	}
 	_, most, told := saidBy(v, "rate_most")
 	rate := max(unit.BitRate(piece.Float(most.Text)), v.Best())
 	if !ok || !told && rate == 0 || rate < leastUSB2 || rate > mostUSB2 || !v.Complains() || v.HasFinding(record.CardSlot) {

@@ -73,7 +73,7 @@ func PromptOf(line string) (Prompt, bool) {
 			return Prompt{Host: HostName(m[1]), Command: m[2]}, true
 		}
 	}
-	if m := barePrompt.FindStringSubmatch(line); m != nil && (knownCommand(m[1]) || forLoop.MatchString(m[1])) {
+	if m := barePrompt.FindStringSubmatch(line); m != nil && (knownCommand(m[1]) && !titles(m[1]) || forLoop.MatchString(m[1])) {
 		return Prompt{Command: m[1]}, true
 	}
 	return Prompt{}, false
@@ -113,6 +113,24 @@ func Words(s string) map[string]bool {
 
 // knownCommand reports a line that begins with a program of the list.
 func knownCommand(line string) bool { return commands[Program(line)] }
+
+// ofSentences are words that sentences have and commands have not.
+var ofSentences = Words(`is are was were the a an with when between of not and only from my our but to drops has have works slow how why very both than in on`)
+
+// titles reports a heading or a quoted sentence that begins with a program's name: two
+// words that only sentences have, no option and none of a shell's signs.
+func titles(command string) bool {
+	if strings.ContainsAny(command, "/|=;$<>&`{}") || strings.Contains(command, " -") {
+		return false
+	}
+	n, words := 0, strings.Fields(strings.ToLower(command))
+	for _, w := range words {
+		if ofSentences[strings.TrimRight(w, ",.?!:")] {
+			n++
+		}
+	}
+	return len(words) >= 4 && n >= 2
+}
 
 // Program is the name of the program that a command line runs: behind sudo, time,
 // a path and variables.

@@ -70,11 +70,17 @@ var thanIt = piece.Compile(`(?i)\bthan\b[^.;]{0,40}$`)
 // ofLinks are words behind a rate that a link or a line is sold by: nobody measured it.
 var ofLinks = piece.Compile(`(?i)^[- ]?(?:/s(?:ec)?)? ?(?:full|half|ethernet|links?|nics?|network|cards?|ports?|switch\w*|connections?|adapters?|lan|interfaces?|lines?|uplinks?|fib\w*|phy|internet|\(?theor\w*|router|dongle|usb|bonds?|module|circuit|plan|bandwidth limit|speeds?\b)`)
 
+// ofBus are words before a bus' own speed, which nothing on it reaches.
+var ofBus = piece.Compile(`(?i)\busb\b[^.;]{0,60}$`)
+
+// busSpeed reports USB's own speeds.
+func busSpeed(bits float64) bool { return bits == 480e6 || bits == 5e9 || bits == 10e9 || bits == 20e9 }
+
 // carried are the figures of a text that somebody says were carried: no link's speed, and
 // none that was hoped for.
 func carried(text string) (out []figure) {
 	for _, f := range figures(text) {
-		if !notTold.MatchString(text[:f.from]) && !ofLinks.MatchString(text[f.to:]) {
+		if !notTold.MatchString(text[:f.from]) && !(busSpeed(f.bits) && ofBus.MatchString(text[:f.from])) && !ofLinks.MatchString(text[f.to:]) {
 			out = append(out, f)
 		}
 	}

@@ -1,0 +1,59 @@
+package paths
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/linerate/linerate/diagnose/pasted/scene"
+	"github.com/linerate/linerate/internal/advise/cloud"
+	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/unit"
+)
+
+// Parts of an instance's limit between which a rate that people tell is that limit.
+const (
+	leastOfCap = 0.88
+	mostOfCap  = 1.03
+)
+
+// toldCaps: an instance that people name, and a rate that is what its provider gives it.
+func toldCaps(v *scene.View) {
+	h, provider, ok := saidBy(v, "cloud")
+	_, name, named := saidBy(v, "instance")
+	if !ok || !v.Complains() || v.HasFinding(record.Shaper) || len(v.Case.Runs) > 0 {
+		return
+	}
+	evidence := []record.Evidence{scene.Saw("said", "an instance of "+provider.Text, provider.Source)}
+	if named {
+		evidence[0] = scene.Saw("said", strings.TrimSpace(name.Text+" ("+provider.Text+")"), name.Source)
+	}
+	one, _, oneAt := saidRate(v, "rate_one")
+	most, _, at := saidRate(v, "rate_many", "rate_most", "net_bps")
+	_, public, outside := saidBy(v, "outside")
+	caps, err := cloud.Table{}.Caps(cloud.Query{Cloud: netstate.Cloud{Provider: provider.Text, Instance: name.Text}})
+	near := func(rate unit.BitRate, c cloud.Cap) bool {
+		return rate > 0 && c.Rate > 0 && scene.Close(rate, c.Rate, leastOfCap, mostOfCap)
+	}
+	limit := func(sure float64, where string, c cloud.Cap, rate unit.BitRate) {
+		v.Add(record.Shaper, sure, h, where, fmt.Sprintf("%v, by what is said, is what the provider gives there: %v. No driver and no setting of the host changes that.", rate, c.Rate),
+			"Take a size or type with more, several instances, or (where it is a flow's limit) several flows at once; inside one network use private addresses.", evidence...).Ask = cloudAsks(provider.Text)
+	}
+	switch {
+	case err == nil && named && outside && near(most, caps.OutsideEgress) && caps.OutsideEgress.Rate < caps.Egress.Rate:
+		evidence = append(evidence, scene.Saw("said", most.String()+", "+public.Text, at))
+		limit(0.66, "what leaves the provider's network", caps.OutsideEgress, most)
+	case err == nil && named && near(most, caps.Egress):
+		evidence = append(evidence, scene.Saw("said", most.String(), at))
+		limit(0.68, "the instance's bandwidth ("+name.Text+")", caps.Egress, most)
+	case err == nil && named && near(one, caps.Flow) && caps.Flow.Rate < caps.Egress.Rate:
+		evidence = append(evidence, scene.Saw("said", one.String()+" by one flow", oneAt))
+		limit(0.66, "the limit of a flow ("+provider.Text+")", caps.Flow, one)
+	case v.Said("provider_cap"):
+		_, x, _ := saidBy(v, "provider_cap")
+		v.Add(record.Shaper, 0.55, h, "the instance's bandwidth ("+provider.Text+")",
+			"By what is said, the provider limits the instance: each type and size has a bandwidth of its own, smaller ones share a port or have credits above a base rate, and a flow often has a lower limit still. No driver and no setting of the host changes that.",
+			"Look the type's bandwidth up (AWS: `aws ec2 describe-instance-types`, baseline and peak; Azure: max network bandwidth of the size; Google: egress by machine type, less to public addresses), and take a larger one, or several; several flows where a flow is what ends.",
+			append(evidence, scene.Saw("said", strings.TrimSpace(x.Text), x.Source))...).Ask = cloudAsks(provider.Text)
+	}
+}

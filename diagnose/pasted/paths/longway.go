@@ -1,0 +1,66 @@
+package paths
+
+import (
+	"fmt"
+
+	"github.com/linerate/linerate/diagnose/pasted/scene"
+	"github.com/linerate/linerate/internal/evidence/paste/piece"
+	"github.com/linerate/linerate/internal/evidence/paste/saidtext"
+	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/unit"
+)
+
+// sshWindow is what OpenSSH lets be under way in a channel: 64 packets of 32 KiB
+// (CHAN_SES_WINDOW_DEFAULT of its channels.h).
+const sshWindow = 2 << 20
+
+// Rates over a long way below which one looks at windows and losses at all.
+const mostOverDistance = 2 * unit.Gbps
+
+// toldWindow: a rate and a round trip that sentences alone tell: the window that they come
+// to, or that each connection's limit over such a way is its window or a few losses.
+func toldWindow(v *scene.View) {
+	if !v.Complains() || len(v.Findings) > 0 || pathOf(v).used() || v.Said("gateway", "not_window", "radio_link") || len(v.Case.Runs) > 0 || !farAway(v) && !v.Said("trip_ms") {
+		return
+	}
+	rate, h, at := saidRate(v, "rate_one", "copy_bps", "net_bps", "rate_most")
+	if rate == 0 || rate > mostOverDistance {
+		return
+	}
+	if many, _, _ := saidRate(v, "rate_many"); many > 0 && float64(many) < saidtext.FewFlows*float64(rate) {
+		return // several carry no more: the way is full, not each connection
+	}
+	_, trip, told := saidBy(v, "trip_ms")
+	_, far, _ := saidBy(v, "far")
+	_, by, _ := saidBy(v, "copy_by")
+	evidence := []record.Evidence{scene.Saw("said", rate.String(), at)}
+	ms := piece.Float(trip.Text)
+	if !told || ms < 10 || ms > 1000 {
+		if told || far.Text == "" {
+			return
+		}
+		v.Add(record.ReceiveWindow, 0.42, h, "each connection over the distance", fmt.Sprintf("By what is said, one connection carries %v over a long way. ", rate)+overDistance, windowRemedy, append(evidence, scene.Saw("said", far.Text, far.Source))...).Ask = longAsks
+		return
+	}
+	evidence = append(evidence, scene.Saw("said", trip.Text+" ms", trip.Source))
+	flight := float64(rate) / 8 * ms / 1000
+	usual := windows
+	if scene.Contains(by.Text, "scp", "sftp", "rsync", "ssh") {
+		usual = append(usual[:len(usual):len(usual)], window{sshWindow, "2 MiB, the window of ssh's own channel", record.ReceiveWindow})
+	}
+	for _, w := range usual {
+		if flight < 0.75*w.bytes || flight > 1.1*w.bytes {
+			continue
+		}
+		v.Add(w.cause, 0.56, h, "the window over "+trip.Text+" ms",
+			fmt.Sprintf("By what is said, %v over %s ms is %v in flight: about %s. Without losses a connection is as fast as its window goes round, whatever the link is.", rate, trip.Text, unit.Bytes(flight), w.what), windowRemedy, evidence...).Ask = longAsks
+		return
+	}
+	v.Add(record.ReceiveWindow, 0.44, h, "each connection over "+trip.Text+" ms",
+		fmt.Sprintf("By what is said, one connection carries %v over %s ms, which is %v in flight. ", rate, trip.Text, unit.Bytes(flight))+overDistance, windowRemedy, evidence...).Ask = longAsks
+}
+
+const (
+	overDistance = "Over a distance a connection carries its window in each round trip: the receiver's or the sender's buffer, or a program's own. A few losses do the same: after each one CUBIC needs many round trips to grow again."
+	windowRemedy = "Test with several connections (`iperf3 -P 8`): if they add up, the way has room. Raise the third values of tcp_rmem and tcp_wmem at both ends to twice the rate wanted times the round trip, with net.core.rmem_max and wmem_max; no window scaling off anywhere; ssh: several at once, rsync's daemon or HPN-SSH. If `ss -tin` shows retransmits, take BBR on the sender (`sysctl -w net.ipv4.tcp_congestion_control=bbr`)."
+)

@@ -1,0 +1,245 @@
+package paths
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/linerate/linerate/diagnose/pasted/scene"
+	"github.com/linerate/linerate/internal/evidence/paste/piece"
+	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/unit"
+)
+
+// story is a cause that sentences tell by facts together.
+type story struct {
+	told, without []string // all of these, none of those
+	complains     bool     // only where something is slow or fails
+	cause         record.Cause
+	sure          float64
+	where         string
+	what, remedy  string
+	ask           []scene.Missing
+}
+
+var (
+	lacpAsks = []scene.Missing{
+		{Command: "cat /proc/net/bonding/* (or teamdctl TEAM state, ifconfig -v lagg0)", Host: "the host", Why: "as root: its mode, each port's aggregator, and whether a partner's MAC is not zero"},
+		{Command: "show etherchannel summary; show lacp neighbor; show running-config interface PORT", Host: "the switch", Why: "whether the ports are one LACP group, and whom they hear"}}
+	coreAsks = []scene.Missing{
+		{Command: "top -H -b -n 1 | head -20; mpstat -P ALL 1 5", Host: "both ends", Why: "while it runs: which thread or core is full, in %usr, %sys or %soft"},
+		{Command: "iperf3 -c PEER, then with -R", Host: "", Why: "what the network carries without that program, each way"}}
+	frameAsks = []scene.Missing{
+		{Command: "ping -M do -s 8972 PEER; ping -M do -s 1472 PEER", Host: "both hosts", Why: "the largest packet that passes, each way"},
+		{Command: "ip -d link", Host: "both hosts", Why: "the MTU of each link, bridge, bond and VLAN on the way"},
+		{Command: "show interfaces | include MTU; show system mtu", Host: "the switch", Why: "the MTU of its ports and VLANs"}}
+	routeAsks = []scene.Missing{
+		{Command: "ip route get PEER; ip -br addr; ip rule (Windows: Find-NetRoute, Get-SmbMultichannelConnection)", Host: "both hosts", Why: "by which link each of them sends to the other, and from which address"},
+		{Command: "ip -s link, before and after", Host: "both hosts", Why: "which link carried it, each way"}}
+	depthAsks = []scene.Missing{
+		{Command: "fio --name=t --rw=write --bs=1M --iodepth=1 --direct=1 --size=4G --filename=FILE, then --iodepth=32 --ioengine=libaio", Host: "the client", Why: "whether more requests under way carry more: then it is the wait for each"},
+		{Command: "ping -c 50 TARGET; iostat -x 2", Host: "both", Why: "the round trip, and how long the target's disk takes for a request"}}
+	uplinkAsks = []scene.Missing{
+		{Command: "show interfaces UPLINK | include rate|drops", Host: "the switch", Why: "while it runs: whether the uplink is full, and what its queue drops"},
+		{Command: "iperf3 -c PEER -P 8, to a host at the same switch", Host: "the host", Why: "whether the ports carry more where the uplink is not on the way"}}
+)
+
+// stories are in the order in which they are told where two are as sure.
+var stories = []story{
+	{[]string{"both_passive"}, nil, true, record.LACPDown, 0.6, "LACP (passive at both ends)",
+		"By what is said, both ends are passive: neither speaks first, so that LACP never agrees and the ports are no bundle.",
+		"Make one end active (`channel-group N mode active`; Linux: lacp_active on, which is its default; RouterOS, AOS and Junos: lacp active), then look at the partner on each port.", lacpAsks},
+	{[]string{"no_lacpdus"}, nil, true, record.LACPDown, 0.6, "LACP (frames that do not arrive)",
+		"By what is said, a port hears no LACP frames: the other end sends none (no LACP group on just that port, or passive), or something between eats them (a virtual switch or bridge, a media converter, a provider's line).",
+		"Put just these ports into one LACP group, active, at both ends; `tcpdump -e -i PORT ether proto 0x8809` shows whether frames leave and arrive. Through a Linux bridge they pass only with `group_fwd_mask` bit 2 (0x4) on ports that are no bond's; otherwise use a static group at both ends.", lacpAsks},
+	{[]string{"modes_differ"}, nil, true, record.LACPDown, 0.56, "the bundle (one end is LACP, the other is not)",
+		"By what is said, the two ends do not run the same: one is LACP and the other is static or none. An LACP end leaves ports out that hear no LACP, or sends by one alone; a switch's static group before a host that is none sends half of the packets where nobody takes them.",
+		"Make both the same: LACP at both (`mode 802.3ad` on the host, `channel-group N mode active` on the switch), or static at both (balance-xor with layer3+4; `mode on`). active-backup, balance-alb and balance-tlb want no group on the switch.", lacpAsks},
+	{[]string{"other_link"}, nil, false, record.AsymmetricRoute, 0.56, "the link that is chosen",
+		"By what is said, the traffic takes another link than it should: an address decides it. The client connects to the address (or name) that it was given, each end answers by its own best route to the other's address, and of two links in one subnet a host uses the one with the better metric or the first.",
+		"Give the fast links a subnet of their own (no gateway there) and connect by that address, or put the fast address for the name into DNS or the hosts file. With both links in one subnet: metrics at both ends (`ip route`, `Set-NetIPInterface -InterfaceMetric`), arp_ignore=1 and arp_announce=2 on Linux, and SMB bound to the fast address (`interfaces =`, New-SmbMultichannelConstraint).", routeAsks},
+	{[]string{"jumbo_breaks", "small_works"}, nil, false, record.MTU, 0.62, "the path (large frames)",
+		"By what is said, it works with frames of 1500 bytes and not with large ones: something on the way (a switch port or VLAN, a bridge, a bond's port, the other end, a card that cannot) still ends at 1500, and drops what is larger without a word.",
+		"`ping -M do -s 8972 PEER` each way, then hop by hop: the first that fails has the small MTU. Set 9000 on both hosts, their bonds, bridges and VLANs, and 9216 on every switch port of the way; where one of them cannot, use 1500 everywhere, which costs little.", frameAsks},
+	{[]string{"jumbo_breaks"}, nil, false, record.MTU, 0.5, "the path (large frames)",
+		"By what is said, large frames stop what works without them: something on the way (a switch port or VLAN, a bridge, a bond's port, the other end, a card that cannot) still ends at a smaller MTU, and drops what is larger without a word.",
+		"`ping -M do -s 8972 PEER` each way, then hop by hop: the first that fails has the small MTU. Set 9000 on both hosts, their bonds, bridges and VLANs, and 9216 on every switch port of the way; where one of them cannot, use 1500 everywhere, which costs little.", frameAsks},
+	{[]string{"pmtu_blocked"}, nil, true, record.MTU, 0.56, "path MTU discovery",
+		"By what is said, the message that a packet is too large (ICMP: fragmentation needed) does not reach the sender: it keeps sending what is dropped, or falls back to packets that are far too small.",
+		"Let ICMP type 3 code 4 (IPv6: type 2, packet too big) through every firewall. Until then clamp the MSS where the path gets narrow (`iptables -t mangle -A FORWARD -p tcp --tcp-flags SYN,RST SYN -j TCPMSS --clamp-mss-to-pmtu`), or set the MTU of the tunnel or link to what `ping -M do -s N PEER` passes plus 28; net.ipv4.tcp_mtu_probing=1 on the sender helps too.", frameAsks},
+	{[]string{"gre_ipsec", "bulk_fails"}, nil, false, record.MTU, 0.58, "GRE in IPsec (MTU)",
+		"By what is said, pings pass and larger things do not, and the way goes by GRE within IPsec: both add a header (24 bytes of GRE, 50 to 80 of ESP), so that full packets of 1500 do not fit and are cut or lost.",
+		"On the tunnel: `ip mtu 1400` and `ip tcp adjust-mss 1360` (Linux: MTU 1400 on the gre device and TCPMSS --clamp-mss-to-pmtu), at both ends; let ICMP fragmentation needed through (`tunnel path-mtu-discovery`).", frameAsks},
+	{[]string{"gre_ipsec"}, nil, true, record.MTU, 0.44, "GRE in IPsec (MTU)",
+		"The way goes by GRE within IPsec, by what is said: both add a header (24 bytes of GRE, 50 to 80 of ESP), so that full packets of 1500 do not fit and are cut into two, which costs a core and loses more, or are lost. The other limit of such a way is the core that encrypts.",
+		"On the tunnel: `ip mtu 1400` and `ip tcp adjust-mss 1360` (Linux: MTU 1400 on the gre device and TCPMSS --clamp-mss-to-pmtu), at both ends. If pings of 1372 bytes pass unfragmented already, look at the core that encrypts.", append(slices.Clone(frameAsks[:1]), coreAsks...)},
+	{[]string{"out_of_order", "per_packet"}, nil, true, record.Reordering, 0.58, "the links that packets of one connection share",
+		"By what is said, packets arrive out of order and are spread over links one by one: TCP takes segments that overtake each other for losses, sends again what was not lost and slows down.",
+		"Choose the link by flow and not by packet: 802.3ad or balance-xor with layer3+4 instead of balance-rr, per-flow (per-destination) load balancing on routers (`ip load-sharing per-destination`; Junos' \"per-packet\" is by flow), one path for each tunnel. Where it must stay: the same speed and delay on all links, net.ipv4.tcp_reordering=127.", []scene.Missing{
+			{Command: "nstat -az | grep -E 'Reorder|OFO|DSACK|Retrans'", Host: "both hosts", Why: "before and after a run: whether packets overtake each other or are lost"},
+			{Command: "ip route get PEER; cat /proc/net/bonding/*; show ip cef; show running-config | include load", Host: "the hosts and routers of the way", Why: "which of them spreads packets one by one"}}},
+	{[]string{"one_portal", "iscsi", "two_homed"}, []string{"same_subnet"}, true, record.SingleLink, 0.54, "one portal or session",
+		"By what is said, several ports are there and one portal or session: a session is one TCP connection to one address, and takes one link, whatever multipath would do with a second one.",
+		"Give the target a portal address on each port, in subnets of their own, log in to each (`iscsiadm -m discovery -t st -p ADDRESS` for both, then --login; Windows: a session from each initiator address to each portal; ESXi: port binding or a vmk for each subnet), and round robin over the paths (`path_selector \"round-robin 0\"`, VMW_PSP_RR with iops=1).", []scene.Missing{
+			{Command: "iscsiadm -m session -P 1; multipath -ll (ESXi: esxcli iscsi session list; Windows: Get-IscsiConnection, mpclaim -s -d)", Host: "the initiator", Why: "how many sessions there are, from and to which address, and the policy of the paths"},
+			{Command: "the target's list of portals and its addresses", Host: "the target", Why: "whether it answers at an address on each port"}}},
+	{[]string{"cpu_bound"}, []string{"cpu_full", "cpu_heavy"}, true, record.SenderCPU, 0.56, "the core that the program runs on",
+		"By what is said, the processor is the limit while it runs: a connection is served by one core at each end, which is full long before all of them are.",
+		"Find the thread (`top -H`). An encrypting one (ssh, a VPN, TLS): a cipher that the processor has instructions for (aes128-gcm; chacha20 without AES instructions), or a way without it in a network that you trust. A kernel's one (%soft, %sys): offloads on, larger frames, more queues. Several connections use several cores.", coreAsks},
+	{[]string{"depth_one", "storage"}, nil, true, record.Application, 0.52, "one request at a time",
+		"By what is said, one request is under way at a time, or each write waits until it is on the disk: its size over the time of a round trip and the disk is the rate, however fast the links are.",
+		"More requests at once: iodepth=32 with libaio or io_uring, several jobs or files, larger blocks (1M), a larger read-ahead; for sync writes a log device or a cache with a battery at the target. If the program cannot, only a lower latency helps (a faster disk, fewer hops, no interrupt delays).", depthAsks},
+}
+
+// tellStories are the causes that facts of sentences come to together.
+func tellStories(v *scene.View) {
+	told := make(map[record.Cause]bool)
+	for _, s := range stories {
+		if told[s.cause] || s.complains && !v.Complains() || v.HasFinding(s.cause) && s.cause != record.LACPDown {
+			continue
+		}
+		var by *piece.Host
+		var evidence []record.Evidence
+		for _, key := range s.told {
+			h, x, ok := saidBy(v, key)
+			if !ok {
+				evidence = nil
+				break
+			}
+			by, evidence = h, append(evidence, scene.Saw("said", strings.TrimSpace(x.Text), x.Source))
+		}
+		if evidence == nil || v.Said(s.without...) || s.cause == record.MTU && carriesFull(v) {
+			continue
+		}
+		cause := s.cause
+		if cause == record.SenderCPU {
+			if v.HasFinding(record.ReceiverCPU) {
+				continue
+			}
+			if v.Said("forwards") {
+				cause = record.ReceiverCPU
+			}
+		}
+		told[s.cause] = true
+		v.Add(cause, s.sure, by, s.where, s.what, s.remedy, evidence...).Ask = s.ask
+	}
+}
+
+// carriesFull reports a run that full packets passed.
+func carriesFull(v *scene.View) bool {
+	return slices.ContainsFunc(v.Case.Runs, func(r piece.Run) bool { return r.Rate > 10*unit.Mbps && r.Stalled == 0 })
+}
+
+// saidRate is a rate that sentences tell by the first of these facts; zero none.
+func saidRate(v *scene.View, keys ...string) (unit.BitRate, *piece.Host, piece.Source) {
+	for _, key := range keys {
+		if h, x, ok := saidBy(v, key); ok && piece.Float(x.Text) > 0 {
+			return unit.BitRate(piece.Float(x.Text)), h, x.Source
+		}
+	}
+	return 0, nil, piece.Source{}
+}
+
+// Parts of its host's rate between which a guest's is what its virtual card costs: less is
+// packets that are lost or cut.
+const (
+	leastOfHost = 0.12
+	mostOfHost  = 0.72
+)
+
+// guestBelowHost: a virtual machine that carries a part of what its host does.
+func guestBelowHost(v *scene.View) {
+	guest, h, at := saidRate(v, "rate_guest")
+	most, _, _ := saidRate(v, "rate_guest_most")
+	host, _, from := saidRate(v, "rate_host")
+	part := float64(guest) / float64(max(host, 1))
+	if guest == 0 || host < 900*unit.Mbps || part < leastOfHost || part > mostOfHost || most > host*7/10 || guest > 40*unit.Gbps || pathOf(v).used() || !v.Complains() || v.HasFinding(record.ReceiverCPU) || v.HasFinding(record.SenderCPU) {
+		return
+	}
+	v.Add(record.ReceiverCPU, 0.5, h, "the guest's card (work for each packet)",
+		fmt.Sprintf("By what is said, the host carries %v and the guest %v: each packet of a guest is copied and announced by a thread of its host (vhost, QEMU, the hypervisor's switch) and received by one of its own cores, and one of the two is full. The network is not.", host, guest),
+		"Use virtio (vmxnet3 on ESXi) and no e1000 or rtl8139, with vhost-net; several queues with a vCPU each (Proxmox: queues=N at the card; `ethtool -L LINK combined N` inside) and several flows; offloads on in the guest (TSO, GRO, checksums; a routing BSD guest: off); MTU 9000 on bridge and guest; the host's CPU governor at performance. For one flow at full rate: SR-IOV or pass-through.",
+		scene.Saw("said of the host", host.String(), from), scene.Saw("said of the guest", guest.String(), at)).Ask = guestAsks("its card")
+}
+
+// sharedUplink: several ports that come to what one link carries, and one uplink behind.
+func sharedUplink(v *scene.View) {
+	h, x, ok := saidBy(v, "shared_uplink")
+	rate, _, at := saidRate(v, "rate_many", "rate_most", "net_bps")
+	rate = max(rate, v.Best())
+	if !ok || rate == 0 || !scene.NearLineRate(rate) || !v.Complains() || v.HasFinding(record.LineRate) {
+		return
+	}
+	v.Add(record.LineRate, 0.56, h, "the uplink that they share",
+		fmt.Sprintf("By what is said, one uplink is behind all the ports, and %v is what such a link carries when it is full: more ports or links before it add nothing.", rate),
+		"Give the uplink more (a faster port, or several in an LACP group with a hash of addresses and ports), put hosts that send much to each other at one switch, or limit what may wait (backups). Its counters show it: `show interfaces UPLINK` while it runs.",
+		scene.Saw("said", strings.TrimSpace(x.Text), x.Source), scene.Saw("said", rate.String(), at)).Ask = uplinkAsks
+}
+
+// Rates that a full gigabit leaves to a copy and to a test.
+const (
+	leastGigabit = 820 * unit.Mbps
+	mostGigabit  = 1000 * unit.Mbps
+)
+
+// fullGigabit: what one gigabit carries, where people tell of a gigabit on the way.
+func fullGigabit(v *scene.View) {
+	h, x, ok := saidBy(v, "gigabit_part")
+	least, _, at := saidRate(v, "copy_bps", "net_bps", "rate_most")
+	most, _, _ := saidRate(v, "rate_most", "copy_most_bps", "net_bps")
+	_, bundle := v.Case.Topics["bundle"]
+	_, bonded := v.Case.Topics["bonded"]
+	if !ok || bundle || bonded || least < leastGigabit || max(least, most, v.Best()) > mostGigabit || len(v.Findings) > 0 || v.Said("two_homed", "cloud", "tunnel", "instance", "rate_guest") {
+		return
+	}
+	sure, slow := 0.56, ""
+	if _, fast, told := saidBy(v, "faster_part"); told {
+		sure, slow = 0.5, " A link is as fast as the slowest part of the way: the ports and cards of "+strings.TrimSpace(fast.Text)+" beside it change nothing."
+	}
+	v.Add(record.LineRate, sure, h, "a gigabit on the way",
+		fmt.Sprintf("%v is what a gigabit carries when it is full (941 Mbit/s or 112 to 118 MB/s of payload): nothing is slow, by what is said.%s", least, slow),
+		"For more, each part of the way must be faster: both cards, the cable, every switch port between (`ethtool LINK` on both hosts shows at which speed each came up). Two gigabit links give one copy no more, but for SMB multichannel.",
+		scene.Saw("said", strings.TrimSpace(x.Text), x.Source), scene.Saw("said", least.String(), at)).Ask = []scene.Missing{
+		{Command: "ethtool LINK", Host: "both hosts", Why: "the speed at which each came up"},
+		{Command: "show interfaces status", Host: "the switch", Why: "the speed of each port on the way"}}
+}
+
+// shareOf are rates of one lane of PCIe 1, 2 and 3, before its headers.
+var laneRates = []unit.BitRate{2 * unit.Gbps, 4 * unit.Gbps, 7877 * unit.Mbps}
+
+// oneLane: a card with one lane, and a rate that one lane carries.
+func oneLane(v *scene.View) {
+	h, x, ok := saidBy(v, "narrow_slot")
+	rate, _, at := saidRate(v, "net_bps", "rate_many", "rate_most")
+	rate = max(rate, v.Best())
+	if !ok || rate < 1200*unit.Mbps || v.Said("slot") && v.HasFinding(record.CardSlot) || v.HasFinding(record.CardSlot) {
+		return
+	}
+	for i, lane := range laneRates {
+		if !scene.Close(rate, lane, 0.62, 1) || i > 0 && rate < laneRates[i-1] {
+			continue
+		}
+		v.Add(record.CardSlot, 0.58, h, "the slot (one lane of PCIe)",
+			fmt.Sprintf("By what is said, the card has one lane of PCIe: of generation %d that is %v before headers take a fifth or so, and %v is what is left.", i+1, lane, rate),
+			"Put the card into a slot with more lanes (x4 or x8, wired so: a long slot may have one lane; some M.2 slots share with it), or a newer generation. `lspci -vv` as root: LnkCap is what the card can, LnkSta what it has.",
+			scene.Saw("said", strings.TrimSpace(x.Text), x.Source), scene.Saw("said", rate.String(), at)).Ask = []scene.Missing{
+			{Command: "lspci -vv", Host: scene.NameOf(h), Why: "as root, while it is up: LnkCap and LnkSta of the card and of the bridge above it"}}
+		return
+	}
+}
+
+// sshOverFast: a copy by ssh over a link of ten gigabits or more.
+func sshOverFast(v *scene.View) {
+	rate, h, at := saidRate(v, "copy_bps")
+	_, by, ok := saidBy(v, "copy_by")
+	_, fast, told := saidBy(v, "faster_part")
+	most, _, _ := saidRate(v, "copy_most_bps")
+	gbps := piece.Float(strings.TrimFunc(fast.Text, func(r rune) bool { return r < '0' || r > '9' }))
+	if !ok || !told || gbps < 10 || !scene.Contains(by.Text, "scp", "sftp", "rsync") || rate < 500*unit.Mbps || rate > 7*unit.Gbps || most > 7*unit.Gbps || farAway(v) || len(v.Findings) > 0 || v.Said("not_cpu", "cpu_full_not") {
+		return
+	}
+	v.Add(record.SenderCPU, 0.5, h, "the core that "+by.Text+" encrypts with",
+		fmt.Sprintf("%s gets %v over a link of %s, by what is said: ssh encrypts a connection with one core at each end, and that is about what one gives. The links have more.", by.Text, rate, strings.TrimSpace(fast.Text)),
+		ofProgram(by)+" Then look at the disks: reading the source to nowhere (`dd if=FILE of=/dev/null bs=1M`) should be faster than that.",
+		scene.Saw("said of the copy", rate.String(), at), scene.Saw("said of the link", strings.TrimSpace(fast.Text), fast.Source)).Ask = coreAsks
+}

@@ -1,0 +1,157 @@
+package pathtext
+
+import (
+	"strings"
+
+	"github.com/linerate/linerate/internal/evidence/paste/piece"
+)
+
+// Words that stories are made of: parts of a sentence that several of them use.
+const (
+	linkName = `(?:(?:eth|en[opsx]|em|ens|eno|lan|bond|wlan|ix|igb|vmnic|vmk)\w*\d\w*|(?:the |my |a )?(?:1|2\.5|5|10|25|40|100) ?g(?:b|be|bps|bit|ig)?\b(?: \w+)?|(?:the |my |its )?(?:mgmt|management|lan|wi-?fi|wireless|slow\w*|onboard|storage|default|motherboard|internal|built-?in) (?:nic|network|interface|link|port|vlan|adapter|card))`
+	ofSwitch = `(?:switch(?:es)?|cisco|nexus|catalyst|aruba|procurve|juniper|mikrotik|unifi|netgear|tp-?link|port-?channel|ether-?channel|trunk|trk\d*|other (?:end|side)|far end)`
+	ofServer = `(?:servers?|hosts?|linux|nas|synology|qnap|truenas|esxi?|proxmox|bond\d*|bonding|windows|team\w*|lagg\d*|node|machine|pc|our (?:end|side))`
+	statical = `(?:static(?:ally)?|mode on|mode ["'` + "`" + `]?on\b|balance-(?:rr|xor|alb|tlb)|active-backup|round[- ]?robin|mode ?[=:]? ?[01256]\b|no lacp|not lacp|without lacp|non-lacp|manual)`
+	dynamic  = `(?:lacp|802\.3ad|mode ?[=:]? ?4\b|dynamic)`
+)
+
+// stories are what people tell, each a fact of "said" by its words alone; none of them is a
+// reading by itself. A sentence that asks or denies tells none of it.
+var stories = []struct {
+	key   string
+	words piece.Pattern
+}{
+	// A core is what limits.
+	{"cpu_bound", piece.Compile(`(?i)\b(?:limited|bound|bottleneck\w*|constrained) by (?:the |its |my |our )?(?:cpu|processor)\b|\bcpu[- ](?:bound|limited|bottleneck\w*|constrained)\b|\b(?:cpu|processor) (?:is|was|becomes?) (?:the |my |our )?(?:bottleneck|limit|limiting)|\b(?:cpu|processor)\b[^.;]{0,24}\b(?:almost|nearly|near|close to) (?:full|100 ?%|maxed)|\b(?:100|9[5-9]) ?% cpu(?: usage| load| use| utili[sz]ation)?\b[^.;]{0,40}\b(?:process|daemon|thread|child|\w{2,}d)\b|\bbottleneck (?:is|was) (?:the |my |our )?(?:cpu|processor)\b`)},
+	// Nobody tells the sender that its packets are too large.
+	{"pmtu_blocked", piece.Compile(`(?i)\b(?:path mtu(?: discovery)?|pmtud?(?: discovery)?)\b[^.;]{0,40}\b(?:impossible|broken|fail\w*|block\w*|not work\w*|doesn.t work|black ?hol\w*)|\b(?:fragmentation needed|frag(?:mentation)?-needed|packet too big)\b[^.;]{0,50}\b(?:block\w*|dropp?\w*|filter\w*|never (?:arriv|reach|com)\w*|lost|discard\w*)|\b(?:block\w*|dropp?\w*|filter\w*|discard\w*)\b[^.;]{0,30}\b(?:fragmentation needed|packet too big|icmp type 3)\b`)},
+	{"icmp_blocked", piece.Compile(`(?i)\b(?:blocks?|blocked|blocking|drops?|dropped|dropping|filters?|filtered|filtering|discards?|discarded|denies|denied)\b[^.;]{0,16}\bicmp\b|\bicmp\b[^.;]{0,24}\b(?:blocked|dropped|filtered|discarded|disabled|denied)\b`)},
+	// Large frames stop what small ones do.
+	{"jumbo_breaks", piece.Compile(`(?i)\b(?:set\w*|chang\w+|rais\w+|increas\w+|enabl\w+|with|when|after|once|using|as soon as)\b[^.;]{0,40}\b(?:mtu\b[^.;\d]{0,16}\b(?:8[5-9]\d\d|9[0-2]\d\d)|jumbo(?: frames?| packets?)?|(?:8[5-9]\d\d|9[0-2]\d\d) mtu)\b[^.;]{0,90}\b(?:drops? to (?:0|zero|almost (?:0|zero|nothing)|nothing|kbit|kbps)|0 ?bits?|zero throughput|stops? (?:working|responding)|stall\w*|hangs?|no (?:traffic|connection|connectivity|ping|reply|response)|fail\w*|breaks?|broke|can(?:not|'t|no longer)|time-?outs?|times? out|unreachable|freez\w*|no longer (?:work|reach|mount|connect)\w*|stopp?ed|nothing (?:work|pass|goes))`)},
+	{"small_works", piece.Compile(`(?i)\b(?:with|at|on|back to|using|default|mtu|set to)\b[^.;\d]{0,16}\b1500\b[^.;]{0,50}\b(?:works?|working|fine|ok(?:ay)?|no (?:problems?|issues?)|normal\w*|perfect\w*|good|full speed|\d+(?:\.\d+)? ?[gm]b(?:it)?(?:/s|ps)?)\b|\b(?:works?|working|fine|ok(?:ay)?|no (?:problems?|issues?)|perfect\w*)\b[^.;]{0,20}\b(?:with|at|on|back to|using)\b[^.;\d]{0,16}\b1500\b|\bwithout jumbo\b[^.;]{0,30}\b(?:works?|fine|no (?:problems?|issues?)|ok|normal\w*)`)},
+	// It takes the one link where it should take the other.
+	{"other_link", piece.Compile(`(?i)\b(?:goes|going|go|sent|uses?|using|used|leaves?|takes?|active|flows?|routed|runs?|running|copies|copying|transfers?|transferring|traffic|prefers?|chooses?|picks?)\b[^.;]{0,50}\b` + linkName + `[^.;]{0,30}\b(?:instead of|rather than|not)\b[^.;]{0,30}\b` + linkName + `|\b` + linkName + `[^.;]{0,24}\b(?:is|was|gets|carries|shows)\b[^.;]{0,30}\b(?:instead of|rather than)\b[^.;]{0,20}\b` + linkName)},
+	// One end is LACP and the other is not.
+	{"modes_differ", piece.Compile(`(?i)\b` + ofSwitch + `\b[^.;]{0,50}\b` + statical + `[^;]{0,90}\b` + ofServer + `\b[^.;]{0,50}\b` + dynamic + `|\b` + ofServer + `\b[^.;]{0,50}\b` + statical + `[^;]{0,90}\b` + ofSwitch + `\b[^.;]{0,50}\b` + dynamic + `|\b` + ofSwitch + `\b[^.;]{0,50}\b` + dynamic + `[^;]{0,90}\b` + ofServer + `\b[^.;]{0,50}\b` + statical + `|\b` + ofServer + `\b[^.;]{0,50}\b` + dynamic + `[^;]{0,90}\b` + ofSwitch + `\b[^.;]{0,50}\b` + statical)},
+	{"both_passive", piece.Compile(`(?i)\b(?:both|each) (?:ends?|sides?|switch\w*|of them)\b[^.;]{0,30}\bpassive\b|\bpassive\b[^.;]{0,20}\bon both\b|\blacp passive\b[^.;]{0,60}\b(?:also|too|as well)\b`)},
+	{"no_lacpdus", piece.Compile(`(?i)\b(?:not|n't|never|no longer|without|no)\b[^.;]{0,24}\b(?:receiv\w+|get\w*|see\w*|hear\w*|sen[dt]\w*|any|incoming)?[^.;]{0,12}\blacp ?(?:du|pdu|bpdu|packet|frame|message)s?\b|\blacp ?(?:du|pdu|bpdu|packet|frame)s?\b[^.;]{0,30}\b(?:not|never|n't)\b[^.;]{0,14}\b(?:receiv\w+|sent|seen|arriv\w+|forward\w+|answer\w+|pass\w*)`)},
+	// Storage of several cards by one session.
+	{"one_portal", piece.Compile(`(?i)\b(?:only|just|a single|single|one)\b(?: (?:one|1|a|single|iscsi|target|active)){0,3} (?:portal|target (?:ip|portal|address)|iscsi (?:session|connection|path|target ip)|session|path|vmkernel (?:port|adapter)|vmk)\b|\bone ip(?: address)? (?:on|for|at) the (?:target|san|nas|array|storage)\b`)},
+	// One uplink behind several ports.
+	{"shared_uplink", piece.Compile(`(?i)\b(?:shar(?:e|es|ed|ing)|single|one|only|same|both (?:go|run|leave)[^.;]{0,16})\b[^.;]{0,24}\b(?:uplinks?|inter-?switch links?|isl|backhaul|stack(?:ing)? (?:link|cable)|link between (?:the )?(?:two )?(?:switches|racks|rooms|floors|buildings|data ?cent(?:er|re)s)|trunk (?:between|to))\b|\b(?:uplink|inter-?switch link|isl|backhaul|link between (?:the )?(?:two )?(?:switches|racks))\b[^.;]{0,30}\b(?:is|are|was|only|just|has|at|of)\b[^.;]{0,16}\b(?:saturated|full|maxed|the bottleneck|\d+ ?g(?:b|be|bps|bit)?\b|gigabit|oversubscribed)|\boversubscri\w+\b`)},
+	// One request at a time.
+	{"depth_one", piece.Compile(`(?i)\b(?:io-?depth|queue[- ]?depth|qd|outstanding (?:i/?os?|requests?))\b ?(?:of|is|was|=|:)? ?1\b|-iodepth[= ]1\b|\b(?:qd ?1|one (?:i/?o|request) at a time)\b|\bsingle[- ]threaded (?:fio|dd|test|copy|read|write)\b|\b(?:sync(?:hronous)?|o_sync|o_dsync|fsync) writes?\b`)},
+	// Segments overtake each other.
+	{"out_of_order", piece.Compile(`(?i)\bout[- ]of[- ]order\b|\b(?:packets?|segments?) (?:are |get |were )?(?:re-?ordered|arriv\w+ in the wrong order)|\b(?:tcp|packet|segment) re-?ordering\b`)},
+	{"per_packet", piece.Compile(`(?i)\bper[- ]packet\b[^.;]{0,30}\b(?:load|balanc\w+|hash\w*|ecmp|shar\w+|distribut\w+|spray\w*)|\b(?:load[- ]?balanc\w+|ecmp|spray\w*)\b[^.;]{0,24}\bper[- ]packet\b|\bpacket spray\w*|\bround[- ]?robin\b|\bbalance-rr\b`)},
+	// A provider's limit by its own words.
+	{"provider_cap", piece.Compile(`(?i)\bmax(?:imum|\.)? (?:network |egress |outbound )?(?:bandwidth|throughput) (?:of|is|for)\b|\blimited network (?:bandwidth|performance|throughput)\b|\b(?:network|bandwidth|egress|throughput|outbound) (?:caps?|limits?|quotas?|throttl\w+)\b|\b["'“]?(?:low to moderate|moderate|low)["'”]? (?:network )?(?:performance|bandwidth)\b|\bshare the (?:port|nic|link) (?:between|with|among)\b|\b(?:capped|throttled|limited|restricted) (?:by|to|at) (?:the )?(?:aws|azure|gcp|google|amazon|hypervisor|provider|instance|vm size|machine type)`)},
+	// Guests beside their host.
+	{"gre_ipsec", piece.Compile(`(?i)\bgre\b[^.;]{0,40}\bip-?sec\b|\bip-?sec\b[^.;]{0,40}\bgre\b`)},
+	{"iscsi", piece.Compile(`(?i)\b(?:iscsi|mpio|multipath\w*)\b`)},
+	{"storage", piece.Compile(`(?i)\b(?:fio|dd|iscsi|nfs|rbd|ceph|longhorn|lun|datastore|zvol|drbd|crystaldiskmark|volume|disks?|array|san)\b`)},
+	{"narrow_slot", piece.Compile(`(?i)\bx1\b[^.;]{0,16}\b(?:slot|lane|pci-?e|link|connector)|\bpci-?e?\b[^.;]{0,20}\bx ?1\b|\b(?:one|single|1) (?:pci-?e )?lane\b|\bx4\b[^.;]{0,30}\b(?:electrical\w*|wired)\b[^.;]{0,16}\bx1\b`)},
+	{"usb2_word", piece.Compile(`(?i)\busb[ -]?(?:2|2\.0|ii)\b|\busb ?2(?:\.0)? ?(?:port|bus|hub|protocol|speed)`)},
+	{"outside", piece.Compile(`(?i)\b(?:to|over|through|via|from) (?:the |a )?(?:public )?(?:internet|external|public ip|on-?prem\w*)\b|\bdownloads?\b|\bspeed ?tests?\b`)},
+	{"ethernet_word", piece.Compile(`(?i)\b(?:ethernet|lan|nic|rj-?45|network (?:adapter|card|dongle))\b`)},
+	{"gigabit_part", piece.Compile(`(?i)\b(?:1 ?g(?:b(?:e|its?|ps|it/s)?|ig)?|gigabit|gbe|1000 ?(?:base-?tx?|mb\w*))\b(?: \w+)? ?(?:switch\w*|router|nics?|ports?|links?|cards?|adapters?|networks?|ethernet|lan|connections?|interfaces?|uplinks?|line)\b|\b(?:switch|router|nic|port|link|card|adapter|network|lan|interface)\b[^.;]{0,20}\b(?:is|are|has|only|of)\b[^.;]{0,16}\b(?:1 ?g(?:b(?:e|its?|ps)?|ig)?|gigabit|1000 ?mb\w*)\b`)},
+	{"faster_part", piece.Compile(`(?i)\b(?:2\.5|5|10|25|40|50|100) ?g(?:b(?:e|its?|ps|it/s)?|ig|base-?\w+)?\b`)},
+}
+
+// Words before a story, in its own sentence, that deny it or only wonder.
+var (
+	denies  = piece.Compile(`(?i)\b(?:not|no|never|isn'?t|aren'?t|wasn'?t|don'?t|doesn'?t|didn'?t|without|ruled out|neither|nor|instead of)\b[^,;:]{0,24}$`)
+	wonders = piece.Compile(`(?i)\b(?:maybe|perhaps|might|could (?:it |this |that )?be|may be|wonder\w*|guess\w*|suspect\w*|probably|possibly|not sure|i think|whether|what if|assum\w+|if)\b[^;]{0,60}$`)
+)
+
+// parts are stories that name what is there: one may ask about it as well.
+var parts = map[string]bool{"gigabit_part": true, "faster_part": true, "usb2_word": true, "outside": true, "ethernet_word": true, "iscsi": true, "storage": true, "gre_ipsec": true, "narrow_slot": true}
+
+// denying are stories whose own words begin with a denial.
+var denying = map[string]bool{"no_lacpdus": true, "pmtu_blocked": true}
+
+// tellStories notes what a line's sentences tell.
+func (s *sink) tellStories(text string, l piece.Line) {
+	for _, sentence := range append(sentences(text), text) {
+		asks := strings.HasSuffix(strings.TrimSpace(sentence), "?")
+		for _, story := range stories {
+			m := story.words.FindStringIndex(sentence)
+			if m == nil || s.told(story.key) || asks && !parts[story.key] {
+				continue
+			}
+			before := sentence[:m[0]]
+			if !denying[story.key] && denies.MatchString(before) || wonders.MatchString(before) {
+				continue
+			}
+			s.Set("said", story.key, sentence[m[0]:m[1]], l)
+		}
+		s.blame(sentence, l)
+		s.deny(sentence, l)
+	}
+}
+
+// blamed is how a sentence says what it was in the end, the words behind it or before it.
+var (
+	blamedAfter  = piece.Compile(`(?i)\b(?:root cause|culprit|(?:real |actual )?(?:problem|reason|cause|issue)) (?:was|turned out to be|is (?:that )?the)\b([^.;,]{3,60})|\bturned out (?:to be|that)\b([^.;,]{3,60})`)
+	blamedBefore = piece.Compile(`(?i)([^.;]{3,60}?)\b(?:is|was|are|were|being|turned out to be)? ?(?:the )?(?:root cause|culprit|to blame)\b`)
+	cableWord    = piece.Compile(`(?i)\b(?:cables?|patch cords?|transceivers?|sfp\S*|dac|connectors?|plugs?)\b`)
+	driverWord   = piece.Compile(`(?i)\b(?:drivers?|firmware)\b`)
+)
+
+// blame notes what somebody found to be it: the same facts as of a remedy that helped.
+func (s *sink) blame(sentence string, l piece.Line) {
+	m := blamedAfter.FindStringSubmatch(sentence)
+	if m == nil {
+		m = blamedBefore.FindStringSubmatch(sentence)
+	}
+	if m == nil || wonders.MatchString(sentence) || noHelp.MatchString(sentence) {
+		return
+	}
+	what := strings.Join(m[1:], "")
+	for _, subject := range []struct {
+		key   string
+		words piece.Pattern
+	}{{"mtu_helps", mtuWord}, {"offload_helps", piece.Compile(`(?i)\b(?:(?:checksum|segmentation|receive|hardware|tcp|tso|lro) offload\w*|lro|gro|tso|lso|gso|rsc)\b`)}, {"ring_helps", ringWords}, {"window_helps", windowWords}, {"cable_helps", cableWord}, {"driver_helps", driverWord}} {
+		if found := subject.words.FindString(what); found != "" && !s.told(subject.key) {
+			s.Set("said", subject.key, strings.TrimSpace(m[0]), l)
+			return
+		}
+	}
+}
+
+// Causes that sentences exclude, by the fact that each comes to.
+var excluded = []struct {
+	key   string
+	words string
+}{
+	{"not_mtu", `(?:mtu|mss|jumbo(?: frames?)?|fragmentation)`},
+	{"not_cpu", `(?:cpus?|processors?|cores?)`},
+	{"not_disk", `(?:disks?|drives?|storage|raid|ssds?|hdds?|nvmes?|array|pool|i/o)`},
+	{"not_cable", `(?:cables?|cabling|sfps?|transceivers?|optics)`},
+	{"not_window", `(?:window(?: size| scaling)?|tcp[_ ](?:r|w)mem|(?:tcp |socket )?buffers?)`},
+}
+
+var exclusions = func() (out []struct {
+	key   string
+	shape piece.Pattern
+}) {
+	for _, e := range excluded {
+		out = append(out, struct {
+			key   string
+			shape piece.Pattern
+		}{e.key, piece.Compile(`(?i)\b(?:(?:is|are|was|were|it'?s|its) not|isn'?t|aren'?t|wasn'?t|not|can(?:not|'t) be|ruled out|ruling out|excluded|nothing wrong with|no (?:problem|issue)s? with)(?: (?:the|a|an|any|due to|caused by|related to|because of|about|my|our|an issue with|by)){0,3} ` + e.words + `\b(?: (?:problem|issue|bound|limited|related|bottleneck))?|\b(?:already|also|have|i'?ve|we'?ve) (?:tried|checked|tested|verified|swapped|replaced|raised|changed|ruled out|increased)\b[^.;]{0,24}\b` + e.words + `\b|\b` + e.words + `\b[^.;,]{0,20}\b(?:is|are|was|were) (?:not|n't|fine|ok|okay|correct|identical|consistent|ruled out|excluded|idle|bored|low|mostly idle|no (?:problem|issue))\b`)})
+	}
+	return out
+}()
+
+// deny notes which causes a sentence excludes, or whose remedy was tried already.
+func (s *sink) deny(sentence string, l piece.Line) {
+	if strings.HasSuffix(strings.TrimSpace(sentence), "?") || tunedWords.MatchString(sentence) && !noHelp.MatchString(sentence) {
+		return
+	}
+	for _, e := range exclusions {
+		if m := e.shape.FindString(sentence); m != "" && !s.told(e.key) {
+			s.Set("said", e.key, m, l)
+		}
+	}
+}
