@@ -59,7 +59,7 @@ func later() []kind {
 			return nftBridge(fmt.Sprintf("iifname pb ip length '<' 100 limit rate over %d/second burst 5 packets drop", pick(s, 40, 80)))
 		}},
 		{name: "the receiver's own firewall drops some", shape: "cable", suit: few, truth: lossy, done: func(s *stand) string {
-			return "b: nft add table inet t\nb: nft add chain inet t c '{ type filter hook input priority 0 ; }'\nb: nft add rule inet t c tcp dport '>' 1023 ip length '>' 200 numgen random mod 50 == 0 drop\n"
+			return "b: nft add table ip t\nb: nft add chain ip t c '{ type filter hook input priority 0 ; }'\nb: nft add rule ip t c tcp dport '>' 1023 ip length '>' 200 numgen random mod 50 == 0 drop\n"
 		}},
 		{name: "a class that gets what others leave", shape: "cable", truth: causes(record.LineRate, record.Shaper), says: otherWords, done: func(s *stand) string {
 			return fmt.Sprintf("m: tc qdisc replace dev pb root handle 5: htb default 20\nm: tc class add dev pb parent 5: classid 5:1 htb rate %[1]s\nm: tc class add dev pb parent 5:1 classid 5:10 htb rate %[2]s ceil %[1]s\nm: tc class add dev pb parent 5:1 classid 5:20 htb rate %[3]s ceil %[1]s\nm: tc filter add dev pb parent 5: protocol ip u32 match ip src 10.9.0.3 flowid 5:10\n", s.part(1), s.part(0.8), s.part(0.2)) +
@@ -194,7 +194,6 @@ func laterOdd() []kind {
 		cable("a bridge that knows VLANs", func(*stand) string { return "m: ip link set sw0 type bridge vlan_filtering 1\n" }),
 		cable("a switch that marks a class", func(*stand) string { return nftBridge("iifname pa ip dscp set cs1") }),
 		cable("cards without a cable beside", onEach("HOST: ip link add eth5 type veth peer name no5\nHOST: ip link set eth5 up\nHOST: ip addr add 10.66.N.1/24 dev eth5\n")),
-		cable("IPIP in UDP", onEach("HOST: ip fou add port 5555 ipproto 4\nHOST: ip link add tun7 type ipip local 10.9.0.N remote 10.9.0.PEER ttl 64 encap fou encap-sport 5556 encap-dport 5555\nHOST: ip link set tun7 mtu 1472 up\nHOST: ip addr add 10.8.0.N/24 dev tun7\n")),
 		{name: "scalable", shape: "cable", suit: func(s *stand) { s.flows = 4 }, done: func(*stand) string {
 			return strings.Replace(allowed, "hybla", "scalable", 1) + "a: sysctl -qw net.ipv4.tcp_congestion_control=scalable\n"
 		}},
