@@ -49,17 +49,11 @@ func later() []kind {
 			}
 			return out + fmt.Sprintf("m: tc qdisc add dev pa ingress\nm: tc filter add dev pa ingress protocol 802.1q matchall action police rate %s burst 60k mtu 65535 conform-exceed drop\n", s.part(s.between(0.3, 0.6)))
 		}},
-		{name: "a router's limit of each pair of hosts", shape: "routed", suit: singly, truth: slow, done: func(s *stand) string {
-			return fmt.Sprintf("m: nft add table ip t\nm: nft add set ip t p '{ type ipv4_addr . ipv4_addr ; flags dynamic ; size 1000 ; }'\nm: nft add chain ip t c '{ type filter hook forward priority 0 ; }'\nm: nft add rule ip t c update @p '{ ip saddr . ip daddr limit rate over %s bytes/second burst 40000 bytes }' drop\n", s.bytesPart(s.between(0.3, 0.6)))
-		}},
 		{name: "an air that both ways share", shape: "cable", truth: slow, done: func(s *stand) string {
 			return sharedAir() + "m: tc qdisc add dev ifb0 root " + s.tbf(s.rate*5/10) + "\n"
 		}},
 		{name: "few acknowledgements are let back", shape: "cable", suit: func(s *stand) { s.singly, s.flows, s.delay = true, 4, 5*time.Millisecond }, truth: slow, says: "return path|acknowledg", done: func(s *stand) string {
 			return nftBridge(fmt.Sprintf("iifname pb ip length '<' 100 limit rate over %d/second burst 5 packets drop", pick(s, 40, 80)))
-		}},
-		{name: "the receiver's own firewall drops some", shape: "cable", suit: few, truth: lossy, done: func(s *stand) string {
-			return "b: nft add table ip t\nb: nft add chain ip t c '{ type filter hook input priority 0 ; }'\nb: nft add rule ip t c tcp dport '>' 1023 ip length '>' 200 numgen random mod 50 == 0 drop\n"
 		}},
 		{name: "a class that gets what others leave", shape: "cable", truth: causes(record.LineRate, record.Shaper), says: otherWords, done: func(s *stand) string {
 			return fmt.Sprintf("m: tc qdisc replace dev pb root handle 5: htb default 20\nm: tc class add dev pb parent 5: classid 5:1 htb rate %[1]s\nm: tc class add dev pb parent 5:1 classid 5:10 htb rate %[2]s ceil %[1]s\nm: tc class add dev pb parent 5:1 classid 5:20 htb rate %[3]s ceil %[1]s\nm: tc filter add dev pb parent 5: protocol ip u32 match ip src 10.9.0.3 flowid 5:10\n", s.part(1), s.part(0.8), s.part(0.2)) +
@@ -188,9 +182,6 @@ func laterOdd() []kind {
 			return "m: tc qdisc change dev pa root handle 1: " + s.tbf(s.rate/8) + "\n"
 		}),
 		{name: "another continent", shape: "cable", suit: func(s *stand) { s.delay, s.flows = 50*time.Millisecond, 4 }},
-		{name: "a router that translates addresses", shape: "routed", done: func(*stand) string {
-			return "m: nft add table ip t\nm: nft add chain ip t c '{ type nat hook postrouting priority 100 ; }'\nm: nft add rule ip t c oifname pb masquerade\n"
-		}},
 		cable("a bridge that knows VLANs", func(*stand) string { return "m: ip link set sw0 type bridge vlan_filtering 1\n" }),
 		cable("a switch that marks a class", func(*stand) string { return nftBridge("iifname pa ip dscp set cs1") }),
 		cable("cards without a cable beside", onEach("HOST: ip link add eth5 type veth peer name no5\nHOST: ip link set eth5 up\nHOST: ip addr add 10.66.N.1/24 dev eth5\n")),
