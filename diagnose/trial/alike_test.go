@@ -44,7 +44,7 @@ func TestAlike(t *testing.T) {
 	fitful.Blocks, fitful.BlockLength = []unit.BitRate{1.2 * one, 0.3 * one, 1.2 * one, 0.5 * one, 0.8 * one, 0.8 * one}, 0.5
 	cake := func(rate unit.BitRate) predict.Fabric {
 		f := pair{end: end{links: 2, policy: netstate.Layer34}}.fabric()
-		for i := range f.Hosts["a"].Links {
+		for i := range 2 {
 			f.Hosts["a"].Links[i].Qdiscs = []netstate.Qdisc{{Kind: "cake", Parent: "root", Rate: rate}}
 		}
 		return f
