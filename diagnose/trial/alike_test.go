@@ -39,12 +39,24 @@ func TestAlike(t *testing.T) {
 		trial.Links[0].MeanBacklog = backlog
 		return trial
 	}
+	// Drops of the sender's own queue, while the rate went by fits and starts.
+	fitful := homeDrops(at(0.4, func(*record.TCP) {}))
+	fitful.Blocks, fitful.BlockLength = []unit.BitRate{1.2 * one, 0.3 * one, 1.2 * one, 0.5 * one, 0.8 * one, 0.8 * one}, 0.5
+	cake := func(rate unit.BitRate) predict.Fabric {
+		f := pair{end: end{links: 2, policy: netstate.Layer34}}.fabric()
+		for i := range 2 {
+			f.Hosts["a"].Links[i].Qdiscs = []netstate.Qdisc{{Kind: "cake", Parent: "root", Rate: rate}}
+		}
+		return f
+	}
 	for _, c := range []struct {
 		name   string
 		fabric predict.Fabric
 		trial  record.Trial
 		want   record.Cause
 	}{
+		{"a queue of its own drops, whose rate is filled at times", cake(0.6 * one), fitful, record.Unknown},
+		{"a queue of its own drops, and its rate is never filled", cake(0.9 * one), fitful, record.Congestion},
 		{"a port of balance-xor down", portDown(netstate.BalanceXOR), sent(4, rates(one, 0), rates(one, 0)), record.LACPDown},
 		{"a port of balance-rr down", portDown(netstate.BalanceRR), sent(4, rates(one, 0), rates(one, 0)), record.LACPDown},
 		{"the standby of active-backup down", portDown(netstate.ActiveBackup), sent(4, rates(one, 0), rates(one, 0)), record.LineRate},

@@ -5,6 +5,7 @@ import (
 
 	"github.com/linerate/linerate/diagnose"
 	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/unit"
 )
 
 // What a queue of the sender's own must drop to be what holds TCP back: congestion
@@ -33,11 +34,11 @@ func (v *wayView) ownQueue() (hypothesis, bool) {
 				append(v.tcpEvidence(), v.loads()...)...),
 			remedy: record.ByHand(fmt.Sprintf("look at `tc -s -d qdisc show dev %s` and `tc -s class show dev %s` on %s: lengthen the queue that drops (its limit), raise the rate it holds to, or take it away (`tc qdisc replace dev %s root fq`)", l.Link, l.Link, v.from, l.Link)),
 		}
-		best, full := v.fullAtTimes()
+		best, full := v.queueFilled()
 		switch {
-		case full: // a queue before a full link drops as it should
-			h.sure = 0.45
-			h.against = append(h.against, record.Evidence{What: "payload in the best moment", Value: best.String() + ": the link was full then", Source: "bytes received, over the common window"})
+		case full: // what is filled to its rate drops as it should: another thing took the rest of the time
+			h.sure = 0.35
+			h.against = append(h.against, record.Evidence{What: "payload in the best moment", Value: best.String() + ": all that its links and queues let through", Source: "bytes received, over the common window"})
 		case float64(l.QdiscDrops) >= ownDropsMany*float64(l.TxPackets):
 			h.seen, h.sure = true, 0.85
 		case v.waits.queued() > deepQueue:
@@ -46,4 +47,22 @@ func (v *wayView) ownQueue() (hypothesis, bool) {
 		return h, true
 	}
 	return hypothesis{}, false
+}
+
+// queueFilled is the fastest part of a trial of one way, and whether it filled the links or
+// the rates that the sender's own queues hold them to.
+func (v *wayView) queueFilled() (best unit.BitRate, full bool) {
+	best, full = v.fullAtTimes()
+	var rate unit.BitRate
+	for _, e := range v.egress {
+		most := e.ceiling
+		link, _ := v.fabric.Hosts[e.host].Link(e.link)
+		for _, q := range link.Qdiscs {
+			if q.Rate > 0 {
+				most = min(most, q.Rate*unit.BitRate(v.efficiency()))
+			}
+		}
+		rate += most
+	}
+	return best, full || best > 0 && rate > 0 && best >= rate*fullLink
 }

@@ -191,11 +191,11 @@ func words(all []record.Cause) string {
 
 // payload is what the network carries when nothing is wrong, about.
 func (s *stand) payload() unit.BitRate {
-	links := unit.BitRate(1)
-	if s.shape == "two" || s.shape == "bond" || s.shape == "xor" || s.shape == "ecmp" {
+	links := max(s.links, 1)
+	if s.links == 0 && (s.shape == "two" || s.shape == "bond" || s.shape == "xor" || s.shape == "ecmp") {
 		links = 2
 	}
-	return links * s.rate * unit.BitRate(s.mtu-52) / unit.BitRate(s.mtu+14)
+	return unit.BitRate(links) * s.rate * unit.BitRate(s.mtu-52) / unit.BitRate(s.mtu+14)
 }
 
 // judge holds what is said first against the truth.

@@ -11,7 +11,7 @@ import (
 
 // further are kinds that were written down before anybody had seen what is said of them.
 func further() []kind {
-	return slices.Concat(inTime(), elsewhereLimits(), patterns(), rarerWays(), rarerBonds(), rarer())
+	return slices.Concat(inTime(), elsewhereLimits(), patterns(), rarerWays(), rarerBonds(), rarer(), later())
 }
 
 // nftBridge is a rule of the switch in the middle.

@@ -10,7 +10,7 @@ import (
 )
 
 // odd are networks of unusual shapes that are well.
-func odd() []kind { return slices.Concat(usualOdd(), furtherOdd(), rarerOdd()) }
+func odd() []kind { return slices.Concat(usualOdd(), furtherOdd(), rarerOdd(), laterOdd()) }
 
 func usualOdd() []kind {
 	line := func(name, script string) kind {

@@ -34,6 +34,7 @@ type stand struct {
 	delay time.Duration
 	mtu   int
 	flows int
+	links int // that carry at a time; 0 is what the shape has
 	// singly has segments leave one by one, so that what befalls packets befalls
 	// one at a time.
 	singly bool
