@@ -16,7 +16,8 @@ import (
 // width columns wide, save for a command's single words.
 func (p Plan) Text(width int) string {
 	var b strings.Builder
-	hang := func(head, indent, text, more string) { hang(&b, width, head, indent, text, more) }
+	put := func(lines []string) { b.WriteString(strings.Join(lines, "\n") + "\n") }
+	hang := func(head, indent, text string) { put(textlayout.Wrap(head, indent, text, width)) }
 	host := p.Host
 	if host == "" {
 		host = "this host"
@@ -25,15 +26,15 @@ func (p Plan) Text(width int) string {
 		fmt.Fprintf(&b, "%s: nothing to change\n", host)
 	} else {
 		worst := p.Worst()
-		hang("", "  ", fmt.Sprintf("%s: %s, worst effect: %s (%s)", host, unit.Counted(len(p.Steps), "step"), worst.Meaning(), worst), "")
+		hang("", "  ", fmt.Sprintf("%s: %s, worst effect: %s (%s)", host, unit.Counted(len(p.Steps), "step"), worst.Meaning(), worst))
 	}
 	said := map[string]int{} // the step that a reason was first given with
 	for _, group := range Together(p.Steps) {
 		s, number := p.Steps[group[0]], group[0]+1
-		hang(fmt.Sprintf("%3d. %-9s  ", number, s.Disruption), strings.Repeat(" ", 18), ChangeTogether(p.Steps, group), "")
+		hang(fmt.Sprintf("%3d. %-9s  ", number, s.Disruption), strings.Repeat(" ", 18), ChangeTogether(p.Steps, group))
 		indent := strings.Repeat(" ", 16)
 		if len(group) > 1 {
-			hang(indent+"also: ", indent+"     ", numbers(group[1:]), "")
+			hang(indent+"also: ", indent+"     ", numbers(group[1:]))
 		}
 		if why := reason(s); why != "" {
 			if first := said[why]; first > 0 && len(why) > shortReason {
@@ -41,12 +42,12 @@ func (p Plan) Text(width int) string {
 			} else {
 				said[why] = number
 			}
-			hang(indent+"why: ", indent+"     ", why, "")
+			hang(indent+"why: ", indent+"     ", why)
 		}
 		if len(s.Ready) > 0 {
-			hang(indent+"then waits for: ", indent+"     ", strings.Join(s.Ready, " "), "")
+			hang(indent+"then waits for: ", indent+"     ", strings.Join(s.Ready, " "))
 		}
-		hang(indent, indent+"  ", commandTogether(p.Steps, group), ` \`)
+		put(textlayout.Command(indent, indent+"  ", commandTogether(p.Steps, group), width))
 	}
 	switch n := len(p.Steps); {
 	case n == 1:
@@ -59,10 +60,10 @@ func (p Plan) Text(width int) string {
 		if f.New == nil {
 			will = "will be removed: "
 		}
-		hang("", "  ", will+f.Path+", once the change is confirmed", "")
+		hang("", "  ", will+f.Path+", once the change is confirmed")
 	}
 	for _, l := range p.Left {
-		hang("not changed: ", "  ", l, "")
+		hang("not changed: ", "  ", l)
 	}
 	return b.String()
 }
@@ -88,30 +89,4 @@ func numbers(indices []int) string {
 		return "step " + words[0]
 	}
 	return "steps " + strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
-}
-
-// hang writes words after a head, and the lines that do not fit under an
-// indent. more ends a line that goes on, as a shell wants it.
-func hang(b *strings.Builder, width int, head, indent, text, more string) {
-	words := strings.Fields(text)
-	if more != "" {
-		words = unbroken(text)
-	}
-	b.WriteString(strings.Join(textlayout.Words(head, indent, words, width-len(more)), more+"\n") + "\n")
-}
-
-// unbroken splits a text at its blanks, those between single quotes apart.
-func unbroken(text string) []string {
-	var out []string
-	start, quoted := 0, false
-	for i, c := range text {
-		switch {
-		case c == '\'':
-			quoted = !quoted
-		case c == ' ' && !quoted:
-			out = append(out, text[start:i])
-			start = i + 1
-		}
-	}
-	return append(out, text[start:])
 }

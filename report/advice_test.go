@@ -211,6 +211,12 @@ func example(t *testing.T, file string, edit func(string) string) Foreseen {
 
 // TestForeseen: a prediction's page, picture and Markdown speak of what should be,
 // never of a measurement; what nobody knows is no number.
+func TestUnbroken(t *testing.T) {
+	if got := unbroken("still for 0.31 s, 90 % of 9.41 Gbit/s at 5 ms, 2 streams"); got != "still for 0.31\u00a0s, 90\u00a0% of 9.41\u00a0Gbit/s at 5\u00a0ms, 2 streams" {
+		t.Errorf("%q", got)
+	}
+}
+
 func TestForeseen(t *testing.T) {
 	same := func(s string) string { return s }
 	for name, c := range map[string]struct {
@@ -248,6 +254,9 @@ func TestForeseen(t *testing.T) {
 					t.Errorf("%s, %s: a prediction says %q", name, form, not)
 				}
 			}
+		}
+		if name != "speeds unknown" && strings.Contains(string(page), `<td class="r">unknown</td>`) {
+			t.Errorf("%s: a prediction says that it is unknown", name)
 		}
 		if !strings.Contains(string(svg), "<title>") || strings.Contains(string(svg), "NaN") {
 			t.Errorf("%s: %.200s", name, svg)

@@ -179,7 +179,7 @@ func (f Foreseen) view() record.Record {
 		t := record.Trial{From: p.From, To: p.To, Direction: p.Direction, Streams: p.Streams, Protocol: p.Protocol, Ceiling: p.Ceiling, CeilingMTU: p.CeilingMTU,
 			Limit: p.Limit, Forward: p.Forward, Reverse: p.Reverse, Links: f.uses(p)}
 		if p.Ceiling > 0 { // without one the rate is only what some limits leave
-			t.Goodput = p.Rate
+			t.Goodput, t.Predicted = p.Rate, p.Rate
 			if p.RateLow < p.RateHigh {
 				t.GoodputLow, t.GoodputHigh = p.RateLow, p.RateHigh
 			}

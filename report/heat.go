@@ -13,12 +13,13 @@ import (
 
 // Geometry of a heat map.
 const (
-	heatLabel = 170.0
-	heatCell  = 58.0
-	heatRow   = 24.0
-	heatHead  = 34.0
-	heatSmall = 15.0 // a cell's edge where there are too many for words
-	heatWords = 14   // columns up to which cells have words
+	heatLabel  = 170.0
+	heatCell   = 58.0
+	heatRow    = 24.0
+	heatHead   = 34.0
+	heatSmall  = 15.0 // a cell's edge where there are too many for words
+	heatColumn = 6    // characters of a column's name that its cells have room for, in bold
+	heatWords  = 14   // columns up to which cells have words
 )
 
 // mostHeatRows bounds a heat map's table, and mostHeatCells what is drawn of
@@ -221,7 +222,7 @@ func drawHeat(id string, rows, columns []string, values []heatValue, corner stri
 	h.Corner = mapText{X: heatLabel - 10, Y: heatHead - 12, Anchor: "end", Words: corner}
 	for i, name := range columns {
 		if words {
-			h.Columns = append(h.Columns, mapText{X: tenth(heatLabel + wide*(float64(i)+0.5)), Y: heatHead - 12, Anchor: "middle", Words: squeeze(name, 7)})
+			h.Columns = append(h.Columns, mapText{X: tenth(heatLabel + wide*(float64(i)+0.5)), Y: heatHead - 12, Anchor: "middle", Words: squeeze(name, heatColumn)})
 		}
 	}
 	if !words {

@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -235,10 +236,11 @@ func reached(t *record.Trial, ceiling unit.BitRate) float64 {
 	return 1
 }
 
+// united is a number, a blank and its unit.
+var united = regexp.MustCompile(`(\d) (%|[kMGT]?bit/s|[mµu]?s\b)`)
+
 // unbroken keeps numbers and their units on one line.
-func unbroken(s string) string {
-	return strings.NewReplacer(" Tbit/s", "\u00a0Tbit/s", " Gbit/s", "\u00a0Gbit/s", " Mbit/s", "\u00a0Mbit/s", " kbit/s", "\u00a0kbit/s", " bit/s", "\u00a0bit/s", " %", "\u00a0%").Replace(s)
-}
+func unbroken(s string) string { return united.ReplaceAllString(s, "${1}\u00a0${2}") }
 
 // figuresOf are the leading place's numbers: never one that nobody knows.
 func figuresOf(r record.Record, all []series, compared bool) []figure {

@@ -10,15 +10,47 @@ import (
 
 // Wrap breaks text at blanks into lines of at most width characters. The first
 // line starts with first, the others with indent. A longer word has a line of its
-// own; no word is no line. What backticks enclose stays on one line where a line has
-// room for it: half a command that is pasted runs, too.
+// own; no word is no line. What backticks enclose stays on one line, wider than width
+// where it must be: half a command that is pasted runs, too.
 func Wrap(first, indent, text string, width int) []string {
-	return Words(first, indent, quoted(strings.Fields(text), width-utf8.RuneCountInString(indent)), width)
+	return Words(first, indent, quoted(strings.Fields(text)), width)
 }
 
-// quoted joins the words of each command in backticks that has at most room
-// characters. A backtick that none follows encloses nothing.
-func quoted(words []string, room int) (out []string) {
+// Command breaks a shell's command over lines as Wrap does; each but the last ends
+// with a backslash, so that they are one command when pasted. What single or double
+// quotes enclose stays on one line.
+func Command(first, indent, command string, width int) []string {
+	const more = " \\"
+	lines := Words(first, indent, unbroken(command), width-len(more))
+	for i := range len(lines) - 1 {
+		lines[i] += more
+	}
+	return lines
+}
+
+// unbroken splits a command at its blanks, those in quotes apart.
+func unbroken(command string) []string {
+	var out []string
+	start := 0
+	var quote rune
+	for i, c := range command {
+		switch {
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '\'' || c == '"':
+			quote = c
+		case c == ' ':
+			out, start = append(out, command[start:i]), i+1
+		}
+	}
+	return append(out, command[start:])
+}
+
+// quoted joins the words of each command in backticks. A backtick that none follows
+// encloses nothing.
+func quoted(words []string) (out []string) {
 	opens := func(w string) bool { return strings.Count(w, "`")%2 == 1 }
 	for i := 0; i < len(words); i++ {
 		if opens(words[i]) {
@@ -27,11 +59,7 @@ func quoted(words []string, room int) (out []string) {
 				end++
 			}
 			if end < len(words) {
-				if span := strings.Join(words[i:end+1], " "); utf8.RuneCountInString(span) <= room {
-					out = append(out, span)
-				} else {
-					out = append(out, words[i:end+1]...)
-				}
+				out = append(out, strings.Join(words[i:end+1], " "))
 				i = end
 				continue
 			}

@@ -21,7 +21,7 @@ func TestWrap(t *testing.T) {
 		{"why: ", "", " ", 80, nil},
 		{"do: ", "    ", "run `ip link set x mtu 9` there", 26, []string{"do: run", "    `ip link set x mtu 9`", "    there"}},
 		{"", "", "run `ip link set x mtu 9`, twice", 22, []string{"run", "`ip link set x mtu 9`,", "twice"}},
-		{"", "", "run `ip link set x mtu 9` twice", 16, []string{"run `ip link set", "x mtu 9` twice"}},
+		{"", "", "run `ip link set x mtu 9` twice", 16, []string{"run", "`ip link set x mtu 9`", "twice"}},
 		{"", "", "a backtick ` alone, and no more", 16, []string{"a backtick `", "alone, and no", "more"}},
 		{"", "", "`a` `b` c", 5, []string{"`a`", "`b` c"}},
 	} {
@@ -34,13 +34,25 @@ func TestWrap(t *testing.T) {
 	}
 }
 
-// No line is wider than asked unless it is one word, and no word is lost.
+// What a shell makes of the lines is the command: quotes stay whole.
+func TestCommand(t *testing.T) {
+	for command, want := range map[string][]string{
+		"ip link set bond0 mtu 9000":     {"$ ip link set \\", "    bond0 mtu \\", "    9000"},
+		`sh -c 'echo  a; echo b' "c  d"`: {"$ sh -c \\", "    'echo  a; echo b' \\", `    "c  d"`},
+	} {
+		if got := Command("$ ", "    ", command, 16); !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", command, got, want)
+		}
+	}
+}
+
+// No line is wider than asked unless it is one word or one command, and no word is lost.
 func FuzzWrap(f *testing.F) {
 	f.Add("some words of a text", 9)
 	f.Fuzz(func(t *testing.T, text string, width int) {
 		lines := Wrap("", "", text, width)
 		for _, l := range lines {
-			if utf8.RuneCountInString(l) > width && len(strings.Fields(l)) > 1 {
+			if utf8.RuneCountInString(l) > width && len(quoted(strings.Fields(l))) > 1 {
 				t.Errorf("%q is wider than %d", l, width)
 			}
 		}

@@ -97,7 +97,7 @@ func readPolicy(s string) (func(*variant) error, error) {
 	}
 	return func(v *variant) error {
 		if err != nil {
-			return v.eachOwn(bondopt.HashPolicy, "transmit hash policy", s)
+			return v.eachOwn(bondopt.HashPolicy, policies(), s)
 		}
 		return v.eachBond(func(h *netstate.Host, bond int) {
 			if b := h.Links[bond].Bond; b.Own != nil {
@@ -110,8 +110,8 @@ func readPolicy(s string) (func(*variant) error, error) {
 }
 
 // eachOwn sets what only systems other than Linux have a word for; one host with a bond
-// must run such a system.
-func (v *variant) eachOwn(option, what, word string) error {
+// must run such a system; linux are the words of the others.
+func (v *variant) eachOwn(option string, linux []string, word string) error {
 	found := false
 	err := v.eachHost(func(h *netstate.Host) error {
 		for i := range h.Links {
@@ -123,7 +123,7 @@ func (v *variant) eachOwn(option, what, word string) error {
 		return nil
 	})
 	if err == nil && !found {
-		return fmt.Errorf("want %s; %s is a word of another system than the hosts with bonds run: %w", what, word, ErrChange)
+		return fmt.Errorf("%s is a word of another system than the hosts with bonds run; want one of %s: %w", word, strings.Join(linux, ", "), ErrChange)
 	}
 	return err
 }
@@ -136,7 +136,7 @@ func readMode(s string) (func(*variant) error, error) {
 	}
 	return func(v *variant) error {
 		if err != nil {
-			return v.eachOwn(bondopt.Mode, "bonding mode", s)
+			return v.eachOwn(bondopt.Mode, modes(), s)
 		}
 		if err := v.eachHost(v.bonded); err != nil {
 			return err

@@ -42,43 +42,60 @@ type variant struct {
 	notes   []string
 }
 
-// keyRow is a row of the one table of keys.
+// keyRow is a row of the one table of keys: what it changes, and what it takes. Where
+// that is one of a few words, words has them.
 type keyRow struct {
-	name, doc string
-	read      func(value string) (func(*variant) error, error)
+	name, doc, takes string
+	words            func() []string
+	read             func(value string) (func(*variant) error, error)
 }
 
 // keys is the one table of keys, in the order that changes are made:
 // a bond has to be there before it gets links.
 func keys() []keyRow {
 	return []keyRow{
-		{"mode", "bonding mode; a host with one plain link gets a bond of it", readMode},
-		{"policy", "transmit hash policy of every bond", readPolicy},
-		{"switch_hash", "how the far side spreads flows", readSwitchHash},
-		{"speed", "speed of every port, such as 25G", rated((*variant).speed)},
-		{"links", "ports in every bond; interfaces of a host without one", counting(64, (*variant).links)},
-		{"mtu", "MTU of every link, 68 to 65535 bytes", readMTU},
-		{"rtt", "round trip of every path, such as 9ms", readRTT},
-		{"loss", "loss of every path, from 0 to below 1", readLoss},
-		{"rate", "rate of every path, such as 25G; 0 is none", rated((*variant).rate)},
-		{"rmem", "tcp_rmem's maximum and rmem_max, such as 64Mi", sized((*variant).rmem)},
-		{"wmem", "tcp_wmem's maximum and wmem_max, such as 64Mi", sized((*variant).wmem)},
-		{"rmem_max", "net.core.rmem_max alone: what SO_RCVBUF may ask for", sized((*variant).rmemMax)},
-		{"wmem_max", "net.core.wmem_max alone: what SO_SNDBUF may ask for", sized((*variant).wmemMax)},
-		{"cc", "congestion control, such as bbr", readCongestion},
-		{"buffer", "what each socket asks for, such as 8Mi", sized((*variant).buffer)},
-		{"streams", "streams, in place of every count", counting(1024, (*variant).streams)},
-		{"ports", "source ports: chosen or kernel", readPorts},
-		{"protocol", "tcp, udp or mptcp", readProtocol},
+		{"mode", "bonding mode; a host with one plain link gets a bond of it", "", modes, readMode},
+		{"policy", "transmit hash policy of every bond", "", policies, readPolicy},
+		{"switch_hash", "how the far side spreads flows", "", switchHashes, readSwitchHash},
+		{"speed", "speed of every port", "a rate such as 25G", nil, rated((*variant).speed)},
+		{"links", "ports in every bond; interfaces of a host without one", "a number from 1 to 64", nil, counting(64, (*variant).links)},
+		{"mtu", "MTU of every link", "68 to 65535 bytes", nil, readMTU},
+		{"rtt", "round trip of every path", "a time such as 9ms", nil, readRTT},
+		{"loss", "share of packets that every path loses", "a number from 0 to below 1, such as 0.001", nil, readLoss},
+		{"rate", "limit on every path; 0 is none", "a rate such as 25G", nil, rated((*variant).rate)},
+		{"rmem", "tcp_rmem's maximum and rmem_max", "a size such as 64Mi", nil, sized((*variant).rmem)},
+		{"wmem", "tcp_wmem's maximum and wmem_max", "a size such as 64Mi", nil, sized((*variant).wmem)},
+		{"rmem_max", "net.core.rmem_max alone: what SO_RCVBUF may ask for", "a size such as 64Mi", nil, sized((*variant).rmemMax)},
+		{"wmem_max", "net.core.wmem_max alone: what SO_SNDBUF may ask for", "a size such as 64Mi", nil, sized((*variant).wmemMax)},
+		{"cc", "congestion control", "a name such as bbr", nil, readCongestion},
+		{"buffer", "what each socket asks for", "a size such as 8Mi", nil, sized((*variant).buffer)},
+		{"streams", "streams, in place of every count", "a number from 1 to 1024", nil, counting(1024, (*variant).streams)},
+		{"ports", "source ports", "", portsWords, readPorts},
+		{"protocol", "protocol of the streams", "", protocols, readProtocol},
 	}
 }
 
-// Keys are the keys that a what-if may hold, and what each changes.
-func Keys() (names []string, docs []string) {
-	for _, k := range keys() {
-		names, docs = append(names, k.name), append(docs, k.doc)
+func modes() []string    { return texts(netstate.BondModes()) }
+func policies() []string { return texts(netstate.HashPolicies()) }
+func switchHashes() []string {
+	return slices.Compact(slices.Sorted(slices.Values(append(policies(), topology.Words()...))))
+}
+func portsWords() []string { return []string{predict.PortsChosen, predict.PortsKernel} }
+func protocols() []string  { return []string{"tcp", "udp", "mptcp"} }
+
+func texts[T fmt.Stringer](all []T) (words []string) {
+	for _, one := range all {
+		words = append(words, one.String())
 	}
-	return names, docs
+	return words
+}
+
+// Keys are the keys that a what-if may hold.
+func Keys() (names []string) {
+	for _, k := range keys() {
+		names = append(names, k.name)
+	}
+	return names
 }
 
 // Parse reads "key=value,key=value". An empty text changes nothing.
@@ -97,13 +114,13 @@ func Parse(text string) (Changes, error) {
 		case i < 0:
 			return Changes{}, &UnknownKeyError{Key: key}
 		case !found || value == "":
-			return Changes{}, fmt.Errorf("%s: want %s=VALUE: %s: %w", key, key, table[i].doc, ErrChange)
+			return Changes{}, table[i].refuse(part)
 		case slices.ContainsFunc(w.changes, func(c change) bool { return c.key == key }):
 			return Changes{}, fmt.Errorf("%s: given twice: %w", key, ErrChange)
 		}
 		set, err := table[i].read(value)
 		if err != nil {
-			return Changes{}, fmt.Errorf("%s=%s: want %s: %w", key, value, table[i].doc, ErrChange)
+			return Changes{}, table[i].refuse(key + "=" + value)
 		}
 		w.changes = append(w.changes, change{key, value, set})
 	}
@@ -115,6 +132,30 @@ type UnknownKeyError struct{ Key string }
 
 func (u *UnknownKeyError) Error() string        { return fmt.Sprintf("unknown key %q", u.Key) }
 func (u *UnknownKeyError) Is(target error) bool { return target == ErrChange }
+
+// refuse says what a key takes in place of what was written.
+func (k keyRow) refuse(written string) error {
+	key, value, _ := strings.Cut(strings.TrimSpace(written), "=")
+	e := &ValueError{Written: strings.TrimSpace(written), Key: strings.TrimSpace(key), Value: strings.TrimSpace(value), Doc: k.doc, Takes: k.takes}
+	if k.words != nil {
+		e.Words = k.words()
+		e.Takes = "one of " + strings.Join(e.Words, ", ")
+	}
+	return e
+}
+
+// ValueError is a key with a value that it does not take, or with none.
+type ValueError struct {
+	Written, Key, Value string
+	Doc                 string   // what the key changes
+	Takes               string   // what it takes, in words
+	Words               []string // what it takes, where that is a few words
+}
+
+func (e *ValueError) Error() string {
+	return fmt.Sprintf("%s: want %s (%s)", e.Written, e.Takes, e.Doc)
+}
+func (e *ValueError) Is(target error) bool { return target == ErrChange }
 
 // String is the changes as Parse reads them.
 func (w Changes) String() string {

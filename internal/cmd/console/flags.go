@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -95,7 +96,8 @@ func FlagNames(cmd *cobra.Command) []string {
 var flagInHelp = regexp.MustCompile(`(?m)^ {2,6}(?:-., )?--([a-z0-9-]+)`)
 
 // OrMeant is the hint that names the words a misspelt one may stand for, or
-// else another.
+// else another. Where only digits differ, both: who writes layer5 may mean layer2 or
+// layer3+4, host7 any host.
 func OrMeant(word string, candidates []string, lead, otherwise string) string {
 	// Cobra finds commands that are near; these words become some for it.
 	near := &cobra.Command{SuggestionsMinimumDistance: 2}
@@ -112,7 +114,21 @@ func OrMeant(word string, candidates []string, lead, otherwise string) string {
 	if len(meant) == 0 || word == "" {
 		return otherwise
 	}
-	return "did you mean " + strings.Join(meant, " or ") + "?"
+	hint := "did you mean " + strings.Join(meant, " or ") + "?"
+	if otherwise != "" && !slices.ContainsFunc(meant, func(m string) bool { return lettersOf(strings.TrimPrefix(m, lead)) != lettersOf(word) }) {
+		hint += " " + otherwise
+	}
+	return hint
+}
+
+// lettersOf is a word without its digits.
+func lettersOf(word string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsDigit(r) {
+			return -1
+		}
+		return r
+	}, word)
 }
 
 // lowerCase is a flag for words of which letter case says nothing.

@@ -17,6 +17,7 @@ import (
 	"github.com/linerate/linerate/internal/cmd/progress"
 	"github.com/linerate/linerate/internal/cmd/texts"
 	"github.com/linerate/linerate/internal/host/observe"
+	"github.com/linerate/linerate/internal/plaintext"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/unit"
 )
@@ -238,7 +239,7 @@ func printCaptured(con *console.Console, doc capturedDocument) {
 		what = "Names and addresses in it are made up; the names of links and the kernel's release are the host's own."
 	}
 	fmt.Fprint(con.Stdout, console.Wrapped("", what, con.Width()))
-	fmt.Fprint(con.Stdout, console.Wrapped("", "To look at it, anywhere: linerate inspect --root "+doc.Archive, con.Width()))
+	fmt.Fprint(con.Stdout, console.Wrapped("", "To look at it, anywhere: `linerate inspect --root "+plaintext.ShellWord(doc.Archive)+"`", con.Width()))
 	for _, m := range doc.Missing {
 		fmt.Fprint(con.Stdout, console.Wrapped("not in it: ", m, con.Width()))
 	}

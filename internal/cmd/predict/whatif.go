@@ -13,7 +13,6 @@ import (
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/cmd/console"
-	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict"
 	"github.com/linerate/linerate/predict/whatif"
 	"github.com/linerate/linerate/record"
@@ -24,8 +23,7 @@ import (
 type whatIfFlag struct{ texts []string }
 
 func (w *whatIfFlag) add(c *cobra.Command) {
-	names, _ := whatif.Keys()
-	c.Flags().StringArrayVar(&w.texts, "what-if", nil, "compare with changes such as mtu=9000,links=4 (repeat for more): "+strings.Join(names, ", "))
+	c.Flags().StringArrayVar(&w.texts, "what-if", nil, "compare with changes such as mtu=9000,links=4 (repeat for more): "+strings.Join(whatif.Keys(), ", "))
 }
 
 func (w *whatIfFlag) read() ([]whatif.Changes, error) {
@@ -43,40 +41,17 @@ func (w *whatIfFlag) read() ([]whatif.Changes, error) {
 	return all, nil
 }
 
-// badWhatIf names the key that was probably meant.
+// badWhatIf says what is taken, and names the key or the word that was probably meant.
 func badWhatIf(text string, err error) error {
-	names, _ := whatif.Keys()
 	why, hint := strings.TrimSuffix(err.Error(), ": "+whatif.ErrChange.Error()), ""
 	var unknown *whatif.UnknownKeyError
+	var value *whatif.ValueError
 	if errors.As(err, &unknown) {
-		hint = console.OrMeant(unknown.Key, names, "", "keys are "+strings.Join(names, ", "))
-	} else if change, _, found := strings.Cut(why, ": "); found {
-		key, value, _ := strings.Cut(change, "=")
-		if words := wordsOf(key); len(words) > 0 {
-			hint = console.OrMeant(value, words, key+"=", "write one of: "+strings.Join(words, ", "))
-		}
+		hint = console.OrMeant(unknown.Key, whatif.Keys(), "", "keys are "+strings.Join(whatif.Keys(), ", "))
+	} else if errors.As(err, &value) {
+		hint = console.OrMeant(value.Value, value.Words, value.Key+"=", "")
 	}
 	return console.BadUsage("--what-if "+text+": "+strings.TrimPrefix(why, text+": "), hint)
-}
-
-// wordsOf are the words that a key's value is one of; none for a number.
-func wordsOf(key string) []string {
-	var words []string
-	switch key {
-	case "mode":
-		for _, m := range netstate.BondModes() {
-			words = append(words, m.String())
-		}
-	case "policy", "switch_hash":
-		for _, p := range netstate.HashPolicies() {
-			words = append(words, p.String())
-		}
-	case "ports":
-		words = []string{predict.PortsChosen, predict.PortsKernel}
-	case "protocol":
-		words = []string{"tcp", "udp", "mptcp"}
-	}
-	return words
 }
 
 // supposed is one set of changes: every row before and after.

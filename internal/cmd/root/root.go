@@ -5,6 +5,7 @@ package root
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
@@ -86,8 +87,13 @@ Start with:  linerate demo`,
 			}
 			return nil
 		},
-		RunE:               func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-		PersistentPreRunE:  func(cmd *cobra.Command, _ []string) error { return journalOf(cmd, con.Env(console.EnvJournal)) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			if err := misplacedAll(cmd.Root(), cmd); err != nil {
+				return err
+			}
+			return journalOf(cmd, con.Env(console.EnvJournal))
+		},
 		SilenceErrors:      true,
 		SilenceUsage:       true,
 		DisableSuggestions: true, // cobra's are several lines; ours are the hint
@@ -109,6 +115,7 @@ Start with:  linerate demo`,
 	flags.StringVar(&con.Become, "become", "", "sudo: run linerate by sudo on hosts named as ssh://USER@HOST")
 	flags.StringVar(&con.SSH.Binaries, "binaries", con.Env("LINERATE_BINARIES"), "directory with linerate-agent-linux-arm64.gz and so on, or with\nlinerate-linux-arm64, for hosts of other systems (LINERATE_BINARIES)")
 	con.NATS.Add(root)
+	allFlag(root)
 	con.Bus = link.NewDialer(con.BusConfig)
 	root.AddCommand(commands(con)...)
 	helpOf(root)
@@ -151,12 +158,16 @@ func helpOf(root *cobra.Command) {
 	}
 }
 
-// help prints a command's help as usual; `linerate nosuch --help` is no help of
+// help prints a command's help, on one screen unless all of it is asked for; `linerate nosuch --help` is no help of
 // linerate's: there is no such command.
 func help(con *console.Console, usual func(*cobra.Command, []string), misasked *error) func(*cobra.Command, []string) {
 	return func(cmd *cobra.Command, args []string) {
 		if words := cmd.Flags().Args(); cmd.HasAvailableSubCommands() && len(words) > 0 {
 			*misasked = console.UnknownCommand(cmd, words[0])
+			return
+		}
+		if !wholeHelp(cmd) && cmd.HasParent() {
+			fmt.Fprint(con.Stdout, briefHelp(cmd, con.Width()))
 			return
 		}
 		cmd.Long = narrower(cmd.Long, con.Width())

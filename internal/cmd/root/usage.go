@@ -2,6 +2,7 @@ package root
 
 import (
 	"fmt"
+	"io"
 	"regexp"
 	"slices"
 	"strings"
@@ -39,9 +40,8 @@ func narrower(text string, width int) string {
 	return strings.Join(parts, "\n\n")
 }
 
-// usageText prints how a command is called, within the terminal's width.
-func usageText(c *cobra.Command, width int) error {
-	w := c.OutOrStderr()
+// usageHead writes how a command is called, its examples and its commands.
+func usageHead(w io.Writer, c *cobra.Command, width int) {
 	fmt.Fprint(w, "Usage:")
 	if c.Runnable() {
 		fmt.Fprint(w, "\n  "+c.UseLine())
@@ -52,15 +52,22 @@ func usageText(c *cobra.Command, width int) error {
 	if c.HasExample() {
 		fmt.Fprint(w, "\n\nExamples:\n"+c.Example)
 	}
-	if c.HasAvailableSubCommands() {
-		fmt.Fprint(w, "\n\nAvailable Commands:")
-		for _, sub := range c.Commands() {
-			if sub.IsAvailableCommand() || sub.Name() == "help" {
-				lead := fmt.Sprintf("  %-*s ", sub.NamePadding(), sub.Name())
-				fmt.Fprint(w, "\n"+strings.TrimRight(console.Wrapped(lead, sub.Short, width), "\n"))
-			}
+	if !c.HasAvailableSubCommands() {
+		return
+	}
+	fmt.Fprint(w, "\n\nAvailable Commands:")
+	for _, sub := range c.Commands() {
+		if sub.IsAvailableCommand() || sub.Name() == "help" {
+			lead := fmt.Sprintf("  %-*s ", sub.NamePadding(), sub.Name())
+			fmt.Fprint(w, "\n"+strings.TrimRight(console.Wrapped(lead, sub.Short, width), "\n"))
 		}
 	}
+}
+
+// usageText prints how a command is called, with every flag, within the terminal's width.
+func usageText(c *cobra.Command, width int) error {
+	w := c.OutOrStderr()
+	usageHead(w, c, width)
 	if c.HasAvailableLocalFlags() {
 		fmt.Fprint(w, "\n\n"+groupedFlags(c.LocalFlags().FlagUsages(), headings(c), width))
 	}

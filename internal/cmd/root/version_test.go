@@ -70,7 +70,7 @@ func TestSchema(t *testing.T) {
 // it.
 func TestHelp(t *testing.T) {
 	for _, args := range []string{"predict", "steer", "steer show", "steer pick", "inspect", "discover", "report", "schema", "version"} {
-		o := run(t, "", append(strings.Fields(args), "--help")...)
+		o := run(t, "", append(strings.Fields(args), "--help", "--all")...)
 		if o.status != console.ExitDone || !strings.Contains(o.stdout, console.ExitHelp+"\n\nUsage:") || !strings.Contains(o.stdout, "Examples:\n  linerate ") {
 			t.Errorf("%s --help: exit %d, no exit status at the end or no example:\n%s", args, o.status, o.stdout)
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -11,8 +12,11 @@ import (
 	"github.com/linerate/linerate/internal/cmd/console"
 )
 
+// command is a line that is one command in backticks.
+var command = regexp.MustCompile("^ *`[^`]+`[^ ]*$")
+
 // What people read fits a terminal of 80 columns, and one of 60: a line is wider only
-// where it is a command to paste, or one word.
+// where it is a command to paste, or one word; a command is never broken.
 func TestWidths(t *testing.T) {
 	t.Chdir("../../..")
 	sample, other := filepath.Join("report", "testdata", "sample.json"), filepath.Join("record", "testdata", "v1", "measure.json")
@@ -32,7 +36,10 @@ func TestWidths(t *testing.T) {
 			}
 			for line := range strings.Lines(out.String()) {
 				line = strings.TrimRight(line, "\n")
-				if utf8.RuneCountInString(line) > width && !strings.HasPrefix(line, "  linerate ") && strings.Contains(strings.TrimSpace(line), " ") {
+				if strings.Count(line, "`")%2 == 1 {
+					t.Errorf("%q at %d columns breaks a command: %s", args, width, line)
+				}
+				if utf8.RuneCountInString(line) > width && !strings.HasPrefix(line, "  linerate ") && !command.MatchString(line) && strings.Contains(strings.TrimSpace(line), " ") {
 					t.Errorf("%q at %d columns, %d: %s", args, width, utf8.RuneCountInString(line), line)
 				}
 			}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/linerate/linerate/internal/advise/snippet"
 	"github.com/linerate/linerate/internal/cmd/console"
+	"github.com/linerate/linerate/internal/textlayout"
 	"github.com/linerate/linerate/steer"
 )
 
@@ -144,7 +145,7 @@ func printSnippet(con *console.Console, r snippet.Snippet) {
 		}
 		fmt.Fprintln(con.Stdout, "\n"+part.title)
 		for _, c := range part.commands {
-			fmt.Fprint(con.Stdout, continued(c, con.Width()))
+			fmt.Fprintln(con.Stdout, strings.Join(textlayout.Command("  ", "    ", c, con.Width()), "\n"))
 		}
 	}
 	if len(r.Notes) > 0 {
@@ -153,10 +154,4 @@ func printSnippet(con *console.Console, r snippet.Snippet) {
 	for _, n := range r.Notes {
 		fmt.Fprint(con.Stdout, console.Wrapped("note: ", n, con.Width()))
 	}
-}
-
-// continued breaks a command over lines as a shell takes it.
-func continued(command string, width int) string {
-	lines := strings.Split(strings.TrimSuffix(console.Wrapped("  ", command, width-2), "\n"), "\n")
-	return strings.Join(lines, " \\\n    ") + "\n"
 }
