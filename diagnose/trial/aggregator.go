@@ -13,7 +13,7 @@ import (
 
 // lacpDown: the ports that a bond uses are full, and others that could help
 // are down or outside its active aggregator. A standby is neither. Where the
-// ports in use are half full and a queue waits, what holds it may be at each of
+// ports in use are half full and a queue waits, the limit may be at each of
 // them: then others bring their share, and which it is cannot be told.
 func (v *wayView) lacpDown() (hypothesis, bool) {
 	for _, side := range [][]linkLoad{v.egress, v.ingress} {

@@ -50,7 +50,7 @@ func (v *wayView) ownQueue() (hypothesis, bool) {
 }
 
 // queueFilled is the fastest part of a trial of one way, and whether it filled the links or
-// the rates that the sender's own queues hold them to.
+// the rates that the sender's own queues limit them to.
 func (v *wayView) queueFilled() (best unit.BitRate, full bool) {
 	best, full = v.fullAtTimes()
 	var rate unit.BitRate

@@ -14,7 +14,7 @@ import (
 // (CHAN_SES_WINDOW_DEFAULT of its channels.h).
 const sshWindow = 2 << 20
 
-// Rates over a long way below which one looks at windows and losses at all.
+// Rates over a long way below which one asks for windows and losses at all.
 const mostOverDistance = 2 * unit.Gbps
 
 // toldWindow: a rate and a round trip that sentences alone tell: the window that they come

@@ -79,7 +79,7 @@ type Host struct {
 	// Reach is how the host is reached, as the file says it.
 	Reach string
 	// Pending is the journal entry of an earlier change that is neither
-	// confirmed nor taken back; nil none. Nothing is changed until it is.
+	// confirmed nor rolled back; nil none. Nothing is changed until it is.
 	Pending *agentapi.JournalEntry
 }
 

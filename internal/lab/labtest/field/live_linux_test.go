@@ -100,7 +100,7 @@ func (s *stand) program(pairs [][2]netip.Addr) {
 }
 
 // watched is what is said of most of the program's connections; where some of them are
-// said to be held by the fault, that.
+// said to be limited by the fault, that.
 func watched(t *testing.T, k kind, said string) finding {
 	t.Helper()
 	var doc struct {
