@@ -26,6 +26,9 @@ var ErrTooFewPorts = errors.New("too few source ports")
 type PickRequest struct {
 	// Near is how the sender spreads what it sends. It must be given.
 	Near Spreader
+	// Between are how switches spread it over the links between them, in the order of
+	// the way; those after MostBetween are left out.
+	Between []Spreader
 	// Far is how the switch spreads what arrives over the links to the
 	// receiver; nil unknown.
 	Far Spreader
@@ -56,6 +59,9 @@ type PickRequest struct {
 	VLAN                   uint16
 }
 
+// MostBetween is how many places between switches are looked at.
+const MostBetween = 4
+
 // Stream is one chosen flow.
 type Stream struct {
 	flow.Lane
@@ -65,6 +71,8 @@ type Stream struct {
 	// streams share a link, numbered as the likeliest reading of what is not
 	// known has it: the links may count otherwise.
 	Link, FarLink, BackLink, BackFarLink int
+	// BetweenLinks are the same for each of the request's Between.
+	BetweenLinks [MostBetween]int
 }
 
 // Tuple is the stream as a flow of the protocol.
@@ -82,6 +90,7 @@ type Picked struct {
 	// likeliest reading; streams whose link is unknown are not counted. Nil for
 	// a side that is not in the request.
 	PerLink, FarPerLink, BackPerLink, BackFarPerLink []int
+	BetweenPerLink                                   [][]int // one for each of Between
 	// Even: on no side does a link carry two streams more than another.
 	Even bool
 	// Relative: links are told apart, but their numbers are not known, for

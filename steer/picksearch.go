@@ -4,11 +4,12 @@ import (
 	"github.com/linerate/linerate/flow"
 )
 
-// mostSides is how many sides a request can have. Both directions and both
-// switches are four hashes of one flow. For two sides the search is exact; for
+// mostSides is how many sides a request can have. Both directions and the switches
+// at both ends are four hashes of one flow, and those between switches are four more.
+// For two sides the search is exact; for
 // more that is too dear, and sets that cannot be even on all exist: a bounded
 // random walk from a striped start, always the same one, is taken.
-const mostSides = 4
+const mostSides = 4 + MostBetween
 
 // links is a class on each side.
 type links [mostSides]int32
@@ -301,6 +302,9 @@ func (c *candidates) take(n int, turns []int) (v int, port uint16) {
 
 func (s *search) stream(v variant, sport uint16, l links) Stream {
 	st := Stream{Lane: v.lane, Sport: sport, Dport: v.dport, FarLink: -1, BackLink: -1, BackFarLink: -1}
+	for i := range st.BetweenLinks {
+		st.BetweenLinks[i] = -1
+	}
 	for i, side := range s.sides {
 		f := s.req.frame(side, v.lane, sport, v.dport)
 		*st.linkOn(side) = side.link(f, int(l[i]))

@@ -1,24 +1,30 @@
 package steer
 
-import "github.com/linerate/linerate/flow"
+import (
+	"slices"
+
+	"github.com/linerate/linerate/flow"
+)
 
 // Spot is where on the way a side is.
 type Spot uint8
 
 const (
 	AtNear Spot = iota
+	AtBetween
 	AtFar
 	AtBack
 	AtBackFar
 )
 
 // placeNames is what the places are called before a reason.
-var placeNames = [...]string{AtNear: "", AtFar: "far side", AtBack: "return path", AtBackFar: "far side of the return path"}
+var placeNames = [...]string{AtNear: "", AtBetween: "between switches", AtFar: "far side", AtBack: "return path", AtBackFar: "far side of the return path"}
 
 // side is one place where the streams are spread over links.
 type side struct {
 	spreader Spreader
 	at       Spot
+	tier     int // number of the spreader AtBetween
 	// back: what it spreads are the frames that come back.
 	back bool
 	// computed: the link of each flow can be computed, or looked up.
@@ -33,20 +39,21 @@ type side struct {
 
 // sides are the request's, the first to be even first.
 func (req PickRequest) sides() []side {
-	var all []side
-	for at, spreader := range [...]Spreader{AtNear: req.Near, AtFar: req.Far, AtBack: req.Back, AtBackFar: req.BackFar} {
-		if spreader == nil {
-			continue
-		}
-		s := side{spreader: spreader, at: Spot(at), back: Spot(at) >= AtBack}
-		if b, ok := BundleIn(spreader); ok {
+	all := []side{{spreader: req.Near}}
+	for i, spreader := range req.Between[:min(len(req.Between), MostBetween)] {
+		all = append(all, side{spreader: spreader, at: AtBetween, tier: i})
+	}
+	all = append(all, side{spreader: req.Far, at: AtFar}, side{spreader: req.Back, at: AtBack, back: true}, side{spreader: req.BackFar, at: AtBackFar, back: true})
+	all = slices.DeleteFunc(all, func(s side) bool { return s.spreader == nil })
+	for i := range all {
+		s := &all[i]
+		if b, ok := BundleIn(s.spreader); ok {
 			s.bundle = &b
 		}
-		if l, ok := spreader.(Lagg); ok && req.divides(s, l) {
+		if l, ok := s.spreader.(Lagg); ok && req.divides(*s, l) {
 			s.lagg = &l
 		}
-		s.computed = req.computes(s)
-		all = append(all, s)
+		s.computed = req.computes(*s)
 	}
 	return all
 }
@@ -174,6 +181,8 @@ func (req PickRequest) KeepsLinks(p Picked) bool {
 // linkOn is the stream's link number on a side.
 func (st *Stream) linkOn(s side) *int {
 	switch s.at {
+	case AtBetween:
+		return &st.BetweenLinks[s.tier]
 	case AtFar:
 		return &st.FarLink
 	case AtBack:
@@ -187,6 +196,11 @@ func (st *Stream) linkOn(s side) *int {
 // countsOn is the answer's counts for a side.
 func (p *Picked) countsOn(s side) *[]int {
 	switch s.at {
+	case AtBetween:
+		for len(p.BetweenPerLink) <= s.tier {
+			p.BetweenPerLink = append(p.BetweenPerLink, nil)
+		}
+		return &p.BetweenPerLink[s.tier]
 	case AtFar:
 		return &p.FarPerLink
 	case AtBack:

@@ -18,10 +18,11 @@ type ShownPick struct {
 	Addresses []flow.Lane `json:"addresses"`
 	// PerLink counts streams on the sender's links, its like those of the
 	// other sides that are known. Where Relative, link numbers may differ.
-	PerLink        []int `json:"per_link"`
-	FarPerLink     []int `json:"far_per_link,omitempty"`
-	BackPerLink    []int `json:"back_per_link,omitempty"`
-	BackFarPerLink []int `json:"back_far_per_link,omitempty"`
+	PerLink        []int   `json:"per_link"`
+	FarPerLink     []int   `json:"far_per_link,omitempty"`
+	BetweenPerLink [][]int `json:"between_per_link,omitempty"`
+	BackPerLink    []int   `json:"back_per_link,omitempty"`
+	BackFarPerLink []int   `json:"back_far_per_link,omitempty"`
 	// Even: on no side does a link carry two streams more than another.
 	Even bool `json:"even"`
 	// Relative: links are told apart, but their numbers are not known.
@@ -34,7 +35,7 @@ type ShownPick struct {
 func (p Picked) Shown() ShownPick {
 	s := ShownPick{
 		Streams: len(p.Streams), PerLink: p.PerLink,
-		FarPerLink: p.FarPerLink, BackPerLink: p.BackPerLink, BackFarPerLink: p.BackFarPerLink,
+		BetweenPerLink: p.BetweenPerLink, FarPerLink: p.FarPerLink, BackPerLink: p.BackPerLink, BackFarPerLink: p.BackFarPerLink,
 		Even: p.Even, Relative: p.Relative, Why: p.Why, Remedy: p.Remedy,
 		Ports: make([]uint16, 0, len(p.Streams)), Addresses: make([]flow.Lane, 0, len(p.Streams)),
 	}

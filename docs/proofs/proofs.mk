@@ -30,6 +30,9 @@ prove-mptcp: deps-qemu ## one MPTCP connection over a whole bond, five runs
 prove-probe: deps ## even sets through a switch that is not told of
 	@$(PROVE) probe 5 $(LABTEST)/probing TestFindsEvenSets 2
 
+prove-learned: deps ## a switch's drawn hash learned, chosen ports both ways at once: fifty runs on 2, 4 and 8 links
+	@$(PROVE) learned 5 $(LABTEST)/probing TestLearnedPorts 10 uml
+
 prove-care: deps ## latency, links that fail, a network in use: all of the sample's cases
 	@$(PROVE) care 3 $(LABTEST)/care 'Test.*'
 

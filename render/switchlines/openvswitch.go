@@ -44,7 +44,7 @@ func ovs() System {
 		notes: func(c Channel) (notes []string) {
 			notes = append(notes, "The line takes the ports out of the bond or bridge that they are in, and the bond takes their place in the same bridge: one transaction.")
 			if !c.LACP {
-				notes = append(notes, "Open vSwitch spreads by ports only with LACP: set mode 802.3ad on the host. Without, each of the host's MAC addresses has one link.")
+				notes = append(notes, "Open vSwitch spreads by ports only with LACP: set it at the other end too (on a host mode 802.3ad). Without, each MAC address has one link.")
 			}
 			if c.VLANs.Known && c.VLANs.Untagged && c.VLANs.Native == 0 {
 				notes = append(notes, "Where `ovs-vsctl list port` shows a tag for the ports, add it to the line (tag=N).")

@@ -18,9 +18,10 @@ import (
 	"github.com/linerate/linerate/internal/evidence/switchstate"
 )
 
-// Channel is a host's bond as its switch must have it.
+// Channel is a host's bond as its switch must have it, or a trunk to another switch.
 type Channel struct {
-	Host, Bond string
+	Host, Bond string // of a trunk the other switch and its channel
+	Trunk      bool
 	// LACP is false for a static channel.
 	LACP bool
 	// Fast: the host asks for LACP packets every second.
@@ -129,6 +130,9 @@ func (s System) Channels(all []Channel) []string {
 			kind = "an LACP channel"
 		}
 		lines = append(lines, s.comment("%s of %s: %s of %d ports on %s.", c.Bond, c.Host, kind, len(c.Ports), s.Title)...)
+		if c.Trunk {
+			lines = append(lines, s.comment("The other end has lines of its own (`linerate render --switch %s`). Between the two changes the ports are no channel at one end: shut all but one, or work where nothing depends on it.", c.Host)...)
+		}
 		if s.mtu > 0 && c.MTU > s.mtu {
 			lines = append(lines, s.comment("The host's MTU of %d is more than the %d that this system's ports take.", c.MTU, s.mtu)...)
 		}
@@ -188,7 +192,11 @@ func (s System) Wide(all []Channel) []string {
 func (s System) Back(all []Channel) []string {
 	all = apart(all)
 	lines := s.fill(all, forUndo)
-	lines = append(lines, s.comment("The host first: its bond must not need the channel any more.")...)
+	if slices.ContainsFunc(all, func(c Channel) bool { return c.Trunk }) {
+		lines = append(lines, s.comment("Both ends of a trunk change together, and until both have, single ports of it may make a loop: shut all but one.")...)
+	} else {
+		lines = append(lines, s.comment("The host first: its bond must not need the channel any more.")...)
+	}
 	lines = append(lines, s.guarded()...)
 	lines = append(lines, s.begin...)
 	for _, c := range all {

@@ -44,15 +44,23 @@ func write(name string, in render.Input) (render.Output, error) {
 	if bonds == 0 {
 		return render.Output{}, fmt.Errorf("%w bond: a switch needs no channel for it", errNone)
 	}
+	w.files(system, plain(in.Host.Name), in.SwitchHash)
+	return out, nil
+}
+
+// files adds the channels' files, named after whose they are; hash is what the fabric says
+// of the switch's. None where each channel's warning says why.
+func (w *writer) files(system switchlines.System, of, hash string) {
 	if len(w.channels) == 0 {
-		return out, nil // each bond's warning says why
+		return
 	}
+	out := w.out
 	add := func(what string, lines []string) {
-		out.Add(Dir+plain(in.Host.Name)+"-"+name+"-"+what+".txt", 0o644, strings.Join(lines, "\n")+"\n")
+		out.Add(Dir+of+"-"+system.Name+"-"+what+".txt", 0o644, strings.Join(lines, "\n")+"\n")
 	}
 	add("channel", system.Channels(w.channels))
-	if switchstate.HighestLayer(in.SwitchHash) == switchstate.Layer4 {
-		out.Warn("", "switch_hash", "the fabric says that the switch hashes ports already ("+in.SwitchHash+"): no line changes its hash")
+	if switchstate.HighestLayer(hash) == switchstate.Layer4 {
+		out.Warn("", "switch_hash", "the fabric says that the switch hashes ports already ("+hash+"): no line changes its hash")
 		system.Hash.Change = nil
 	}
 	if wide := system.Wide(w.channels); wide != nil {
@@ -62,7 +70,6 @@ func write(name string, in render.Input) (render.Output, error) {
 	if w.unnamed {
 		out.Warn("", "ports", "the names in capitals stand for what the fabric does not know of the switch: fill them in before use")
 	}
-	return out, nil
 }
 
 var errNone = fmt.Errorf("%w with a", render.ErrEmpty)
@@ -97,13 +104,18 @@ func (w *writer) bond(d device.Device) error {
 		w.unnamed = w.unnamed || port == ""
 		c.Ports = append(c.Ports, switchlines.Port{Link: plain(link), Name: port})
 	}
-	if c.Name = w.channel(d.Ports); !portName.MatchString(c.Name) {
+	w.add(c, w.channel(d.Ports))
+	return nil
+}
+
+// add puts in a channel that the switch calls so; "" is not known.
+func (w *writer) add(c switchlines.Channel, name string) {
+	if c.Name = name; !portName.MatchString(c.Name) {
 		c.Name = "" // of no use in a line
 	}
 	c.Number, _ = strconv.Atoi(number.FindString(c.Name))
 	w.unnamed = w.unnamed || c.Number == 0 && (c.Name == "" || !w.names)
 	w.channels = append(w.channels, c)
-	return nil
 }
 
 // channel is the name of the switch's channel that all ports are in; "" not known, or none.

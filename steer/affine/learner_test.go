@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/steer/testhash"
 )
 
 // every is what may be varied: 65,536 flows each.
@@ -77,18 +78,18 @@ func TestLearnsHashes(t *testing.T) {
 	if proof() > 0 {
 		unseen = 10000
 	}
-	for hi, h := range affineHashes() {
+	for hi, h := range testhash.Affine() {
 		for _, links := range []int{2, 4, 8} {
 			for vi, varied := range every {
 				if proof() == 0 && vi != (hi+links/2)%len(every) {
 					continue
 				}
 				r := random(uint64(hi*100 + links*10 + vi))
-				of, order := h.make(r), r.Perm(links)
+				of, order := h.Make(r), r.Perm(links)
 				link := func(t flow.Tuple) int { return order[of(t)%uint32(links)] }
 				l := New(names[:links], candidates(r, varied.at))
 				d, looks := study(t, l, link)
-				what := fmt.Sprintf("%s over %d links, %s", h.name, links, varied.name)
+				what := fmt.Sprintf("%s over %d links, %s", h.Name, links, varied.name)
 				if d.Map == nil || d.Learned > 24 || d.Checked < Checks || len(d.Unsteady) > 0 {
 					t.Errorf("%s: %+v", what, d)
 					continue
@@ -115,7 +116,7 @@ func TestLearnsHashes(t *testing.T) {
 		}
 	}
 	t.Logf("%d hashes over 2, 4 and 8 links: %d learned, each from at most %d flows (%d with the checks): %d unseen flows as predicted, none otherwise",
-		len(affineHashes()), learners, worst, most, flows)
+		len(testhash.Affine()), learners, worst, most, flows)
 }
 
 // others are switches whose hash is not affine over so many links.
@@ -127,7 +128,7 @@ func others() []struct {
 	all := []int{2, 4, 8}
 	crc := func(r *rand.Rand) func(t flow.Tuple) uint32 {
 		seed, table := r.Uint32(), crc32.MakeTable(crc32.Castagnoli)
-		return func(t flow.Tuple) uint32 { return crc32.Update(seed, table, fields(t)) }
+		return func(t flow.Tuple) uint32 { return crc32.Update(seed, table, testhash.Fields(t)) }
 	}
 	remainder := func(n int) func(r *rand.Rand, links int) func(t flow.Tuple) int {
 		return func(r *rand.Rand, links int) func(t flow.Tuple) int {
@@ -182,13 +183,13 @@ func others() []struct {
 		{"crc modulo 7, folded", all, remainder(7)},
 		{"murmur3", all, hashed(func(r *rand.Rand) func(flow.Tuple) uint32 {
 			seed := r.Uint32()
-			return func(t flow.Tuple) uint32 { return murmur3(seed, fields(t)) }
+			return func(t flow.Tuple) uint32 { return testhash.Murmur3(seed, testhash.Fields(t)) }
 		})},
 		{"jhash", all, hashed(func(r *rand.Rand) func(flow.Tuple) uint32 {
 			seed := r.Uint32()
 			return func(t flow.Tuple) uint32 {
 				src, dst := t.Src.As4(), t.Dst.As4()
-				return lookup3(seed+uint32(src[3]), seed+uint32(dst[3]), seed+uint32(t.Sport)<<16+uint32(t.Dport))
+				return testhash.Lookup3(seed+uint32(src[3]), seed+uint32(dst[3]), seed+uint32(t.Sport)<<16+uint32(t.Dport))
 			}
 		})},
 		{"multiplied, top bits", all, hashed(func(r *rand.Rand) func(flow.Tuple) uint32 {
@@ -235,12 +236,12 @@ func TestRefusesOthers(t *testing.T) {
 // TestMendsMisread: one flow that was read wrongly is found, looked at again
 // and named; what is learned is exact.
 func TestMendsMisread(t *testing.T) {
-	hashes := affineHashes()
+	hashes := testhash.Affine()
 	trials := max(proof(), 12)
 	for trial := range trials {
 		r := random(uint64(2e6 + trial))
 		links := []int{2, 4, 8}[trial%3]
-		of, order := hashes[r.IntN(8)].make(r), r.Perm(links)
+		of, order := hashes[r.IntN(8)].Make(r), r.Perm(links)
 		link := func(t flow.Tuple) int { return order[of(t)%uint32(links)] }
 		l := New(names[:links], candidates(r, every[0].at))
 		wrong, n := r.IntN(40), 0
@@ -294,7 +295,7 @@ func TestSortedPorts(t *testing.T) {
 	refused := 0
 	for trial := range 12 {
 		r := random(uint64(9e6 + trial))
-		of, links := affineHashes()[trial%10].make(r), []int{2, 4, 8}[trial%3]
+		of, links := testhash.Affine()[trial%10].Make(r), []int{2, 4, 8}[trial%3]
 		link := func(t flow.Tuple) int {
 			t.Sport, t.Dport = min(t.Sport, t.Dport), max(t.Sport, t.Dport)
 			return int(of(t) % uint32(links))
@@ -323,7 +324,7 @@ func TestSortedPorts(t *testing.T) {
 // TestFewPorts: a block of 64 ports takes 7 flows, and no more is claimed.
 func TestFewPorts(t *testing.T) {
 	r := random(4e6)
-	of := affineHashes()[0].make(r)
+	of := testhash.Affine()[0].Make(r)
 	link := func(t flow.Tuple) int { return int(of(t) % 4) }
 	var block []flow.Tuple
 	for i := range 64 {
@@ -345,7 +346,7 @@ func TestFewPorts(t *testing.T) {
 // and skipped ones never.
 func TestAsksNothingTwice(t *testing.T) {
 	r := random(5e6)
-	of := affineHashes()[5].make(r)
+	of := testhash.Affine()[5].Make(r)
 	l := New(names[:8], candidates(r, every[0].at))
 	asked := make(map[int]bool)
 	for n := 0; ; n++ {

@@ -12,6 +12,7 @@ import (
 	"github.com/linerate/linerate/fabric/describe"
 	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/steer/testhash"
 )
 
 // learn learns a hash over flows and returns it with its links' names by number.
@@ -28,12 +29,12 @@ var names = []string{"p0", "p1", "p2", "p3", "p4", "p5", "p6", "p7"}
 
 // TestRule: what is kept of a learned hash places every flow as the switch does.
 func TestRule(t *testing.T) {
-	for hi, h := range affineHashes() {
+	for hi, h := range testhash.Affine() {
 		for _, links := range []int{2, 4, 8} {
 			r := random(uint64(6e6 + hi*10 + links))
-			of, order := h.make(r), r.Perm(links)
+			of, order := h.Make(r), r.Perm(links)
 			link := func(t flow.Tuple) int { return order[of(t)%uint32(links)] }
-			what := fmt.Sprintf("%s over %d links", h.name, links)
+			what := fmt.Sprintf("%s over %d links", h.Name, links)
 
 			// Two lanes, all ports; the ports of the source, and those of answers.
 			var lanes []flow.Tuple
@@ -95,7 +96,7 @@ func TestRule(t *testing.T) {
 func TestRuleOfFewPorts(t *testing.T) {
 	r := random(7e6)
 	for trial := range 20 {
-		of := affineHashes()[trial%10].make(r)
+		of := testhash.Affine()[trial%10].Make(r)
 		link := func(t flow.Tuple) int { return int(of(t) % 4) }
 		first := 1 + r.IntN(60000)
 		ports := flow.PortRange{First: uint16(first), Last: uint16(first + 20 + r.IntN(300))}
@@ -126,7 +127,7 @@ func TestRuleOfFewPorts(t *testing.T) {
 // TestKept: a fabric file says a learned hash, and reads it as it was.
 func TestKept(t *testing.T) {
 	r := random(8e6)
-	of := affineHashes()[4].make(r)
+	of := testhash.Affine()[4].Make(r)
 	answers := make([]flow.Tuple, 0, 1<<15)
 	for i := range 1 << 15 {
 		answers = append(answers, drawn(1, 2, 5201, uint16(1<<15+i)))

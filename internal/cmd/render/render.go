@@ -29,6 +29,7 @@ const fabricFormat = "fabric"
 // opts are the command's.
 type opts struct {
 	host, to, out, as     string
+	switchName            string
 	from                  []string
 	force, strict, stdout bool
 }
@@ -50,10 +51,14 @@ line, with its place in the file.
 Files that stand below the directory already are changed in place with --force:
 comments and keys that are not known here stay.
 
+With --switch NAME it is a switch's own channels to other switches, in the words
+of its system (or of --to): the lines of both ends of a trunk are two calls.
+
 ` + console.ExitHelp,
 		Example: `  linerate render fabric.yaml --host rbx --to netplan -o out
   linerate render fabric.yaml --host rbx --to iproute2 > network.sh
   linerate render fabric.yaml --host rbx --to eos
+  linerate render fabric.yaml --switch leaf1
   linerate render --from /etc/netplan --to fabric -o fabric.yaml`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			switch {
@@ -67,6 +72,12 @@ comments and keys that are not known here stay.
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
+			if f.switchName != "" && (f.host != "" || len(f.from) > 0) {
+				return console.BadUsage("render: --switch goes without --host and --from", "")
+			}
+			if f.switchName != "" {
+				return f.renderSwitch(ctx, con, args)
+			}
 			if err := f.check(); err != nil {
 				return err
 			}
@@ -82,6 +93,7 @@ comments and keys that are not known here stay.
 	}
 	flags := c.Flags()
 	flags.StringVar(&f.host, "host", "", "host of the fabric (may be left out where it has one)")
+	flags.StringVar(&f.switchName, "switch", "", "switch of the fabric whose channels to other switches are written")
 	console.WordVar(c, &f.to, "to", "", "format to write: "+strings.Join(FormatWords(), ", ")+", or with --from fabric")
 	console.AddPath(flags, &f.out, "output", "o", "directory to write below, or with --to fabric the file (default: standard output)")
 	flags.BoolVar(&f.stdout, "stdout", false, "print the files on standard output")
@@ -185,6 +197,11 @@ func renderFile(ctx context.Context, con *console.Console, file fabric.Fabric, f
 		PrintWarnings(con, out.Warnings)
 		return fmt.Errorf("render %s: %d things cannot be said as they are meant, and --strict was given: nothing is written", f.to, len(out.Warnings)+len(unread))
 	}
+	return f.put(ctx, con, out, unread, left)
+}
+
+// put writes what was rendered below the directory, or prints it.
+func (f *opts) put(ctx context.Context, con *console.Console, out render.Output, unread []render.Unread, left []string) error {
 	if f.out != "" {
 		if err := WriteBelow(ctx, f.out, out.Files, f.force); err != nil {
 			return err

@@ -32,10 +32,11 @@ func learnedOf(file fabric.Fabric, field string, lane flow.Lane) (affine.Rule, b
 // learnedSides are the switches of the lanes as a fabric file has learned them,
 // where no flag declares them.
 func (p *pickFlags) learnedSides(ctx context.Context, req *steer.PickRequest) (notes []string, err error) {
-	if p.learned == "" {
+	path := cmp.Or(p.learned, p.fabric)
+	if path == "" {
 		return nil, nil
 	}
-	file, err := console.ReadFabric(ctx, p.learned)
+	file, err := console.ReadFabric(ctx, path)
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +75,7 @@ func (p *pickFlags) learnedSides(ctx context.Context, req *steer.PickRequest) (n
 			}
 		}
 	}
-	if !found {
+	if !found && p.learned != "" {
 		return nil, console.BadUsage(fmt.Sprintf("--learned: %s has no learned hash for %s to %s", p.learned, req.Lanes[0].Src, req.Lanes[0].Dst), "`steer probe --learn` finds it")
 	}
 	return notes, nil

@@ -34,7 +34,7 @@ type pickFlags struct {
 	backLinks              int
 	backFarPolicy          string
 	backFarLinks           int
-	learned                string
+	learned, fabric        string
 }
 
 func newPick(con *console.Console) *cobra.Command {
@@ -51,7 +51,8 @@ Every other place that spreads the same connections is made even as well, as far
 as it is said: --far-... is the switch towards the receiver, --back-... how the
 receiver sends back, --back-far-... the switch towards the sender. Where not all
 can be even, they are in that order. --learned FILE has both switches exactly,
-where steer probe --learn found their hash.
+where steer probe --learn found their hash. --fabric FILE has all of this: the
+hosts' bonds, and how the switches spread over each trunk and tier between them.
 
 Ports that sockets of the host hold, and those it reserves
 (net.ipv4.ip_local_reserved_ports), are left out where the bond is read from a
@@ -101,6 +102,7 @@ func (p *pickFlags) add(c *cobra.Command, flows *flowFlags) {
 	console.WordVar(c, &p.backFarPolicy, "back-far-policy", "", "transmit hash policy of the switch towards the sender's links")
 	c.Flags().IntVar(&p.backFarLinks, "back-far-links", 0, "number of links back to the sender")
 	c.Flags().StringVar(&p.learned, "learned", "", learnedUsage)
+	c.Flags().StringVar(&p.fabric, "fabric", "", pickFabricUsage)
 }
 
 // run picks and prints.
@@ -160,11 +162,17 @@ func (p *pickFlags) request(ctx context.Context, con *console.Console, bundle *b
 	if err != nil {
 		return req, nil, nil, err
 	}
+	if p.fabric != "" && p.learned != "" {
+		return req, nil, nil, console.BadUsage("steer pick: --fabric has what was learned too", "leave out --learned")
+	}
 	if err := p.otherSides(&req); err != nil {
 		return req, nil, nil, err
 	}
 	learned, err := p.learnedSides(ctx, &req)
 	if err != nil {
+		return req, nil, nil, err
+	}
+	if err := p.fabricSides(ctx, &req); err != nil {
 		return req, nil, nil, err
 	}
 	routed, err := p.ecmp.asked("steer pick", bundle, &p.systemFlags)
@@ -179,10 +187,20 @@ func (p *pickFlags) request(ctx context.Context, con *console.Console, bundle *b
 	return req, side, append(learned, notes...), err
 }
 
-// streamsOn is as many streams as were asked for, else one a link.
+// streamsOn is as many streams as were asked for, else one a link, wherever there are most
+// of what a file describes.
 func (p *pickFlags) streamsOn(req *steer.PickRequest) {
-	if req.Streams = p.streams; req.Streams == 0 {
-		req.Streams = len(req.Near.Links())
+	if req.Streams = p.streams; req.Streams != 0 {
+		return
+	}
+	req.Streams = len(req.Near.Links())
+	if p.fabric == "" {
+		return
+	}
+	for _, s := range append(slices.Clone(req.Between), req.Far) {
+		if s != nil {
+			req.Streams = max(req.Streams, len(s.Links()))
+		}
 	}
 }
 
@@ -211,7 +229,13 @@ func (p *pickFlags) onBond(ctx context.Context, con *console.Console, req *steer
 	if note != "" {
 		notes = append(notes, note)
 	}
-	req.Proto, req.SrcMAC, req.DstMAC, req.VLAN = base.Proto, frames[0].SrcMAC, frames[0].DstMAC, frames[0].VLAN
+	req.Proto, req.VLAN = base.Proto, frames[0].VLAN
+	if p.fabric == "" || !frames[0].SrcMAC.IsZero() {
+		req.SrcMAC = frames[0].SrcMAC
+	}
+	if p.fabric == "" || !frames[0].DstMAC.IsZero() {
+		req.DstMAC = frames[0].DstMAC
+	}
 	// On one subnet the frames that come back have the same addresses, swapped.
 	req.BackSrcMAC, req.BackDstMAC = req.DstMAC, req.SrcMAC
 	avoided, err := p.avoid.apply(ctx, con, req, bundle, host != nil)
@@ -299,8 +323,14 @@ func parseDports(s string) ([]uint16, error) {
 // from, where it is one.
 func (p *pickFlags) nearSide(ctx context.Context, con *console.Console, req *steer.PickRequest, bundle *bundleFlags) (bond steer.Bundle, host *netstate.Host, err error) {
 	external, err := p.external(bundle)
-	if err != nil {
+	switch {
+	case err != nil:
 		return bond, nil, err
+	case req.Near != nil && (external || bundle.bond != "" || bundle.policy != ""):
+		return bond, nil, console.BadUsage("steer pick: --fabric says how the sender spreads its flows", "leave out --system, --bond and --policy")
+	case req.Near != nil: // the file's
+		bond, _ = req.Near.(steer.Bundle)
+		return bond, nil, nil
 	}
 	if external {
 		req.Near, err = aggregation("--", p.system, bundle.policy, bundle.links)

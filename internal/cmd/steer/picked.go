@@ -56,9 +56,11 @@ type pickedSide struct {
 func (s pickedSide) named() steer.Bundle { return steer.Bundle{Ports: s.spreader.Links()} }
 
 func pickedSides(req steer.PickRequest, p steer.Picked) []pickedSide {
-	var sides []pickedSide
+	sides := []pickedSide{{"LINK", "on each link: ", req.Near, func(s steer.Stream) int { return s.Link }, p.PerLink}}
+	for i, counts := range p.BetweenPerLink {
+		sides = append(sides, pickedSide{fmt.Sprintf("SWITCHES %d", i+1), fmt.Sprintf("between switches, %d: ", i+1), req.Between[i], func(s steer.Stream) int { return s.BetweenLinks[i] }, counts})
+	}
 	for _, s := range []pickedSide{
-		{"LINK", "on each link: ", req.Near, func(s steer.Stream) int { return s.Link }, p.PerLink},
 		{"FAR LINK", "on each far link: ", req.Far, func(s steer.Stream) int { return s.FarLink }, p.FarPerLink},
 		{"BACK", "on each link back: ", req.Back, func(s steer.Stream) int { return s.BackLink }, p.BackPerLink},
 		{"BACK FAR", "on each far link back: ", req.BackFar, func(s steer.Stream) int { return s.BackFarLink }, p.BackFarPerLink},

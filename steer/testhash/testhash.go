@@ -1,4 +1,6 @@
-package affine
+// Package testhash has hash functions of chips, drivers and cards, for tests of what is
+// learned of a switch. They are of IPv4.
+package testhash
 
 import (
 	"encoding/binary"
@@ -11,14 +13,15 @@ import (
 	"github.com/linerate/linerate/steer"
 )
 
-// hash is a switch's, with a seed of its own.
-type hash struct {
-	name string
-	make func(r *rand.Rand) func(t flow.Tuple) uint32
+// Hash is a switch's function.
+type Hash struct {
+	Name string
+	// Make draws one with a seed of its own.
+	Make func(r *rand.Rand) func(t flow.Tuple) uint32
 }
 
-// fields are what chips feed to a hash: addresses, ports, protocol.
-func fields(t flow.Tuple) []byte {
+// Fields are what chips feed to a hash: addresses, ports, protocol.
+func Fields(t flow.Tuple) []byte {
 	src, dst := t.Src.As4(), t.Dst.As4()
 	b := append(src[:], dst[:]...)
 	b = binary.BigEndian.AppendUint16(b, t.Sport)
@@ -82,23 +85,23 @@ func toeplitz(key []byte, b []byte) (h uint32) {
 	return h
 }
 
-// affineHashes are functions of chips, drivers and cards that are affine.
-func affineHashes() []hash {
-	crc := func(name string, poly uint16, after func(uint16) uint32) hash {
-		return hash{name, func(r *rand.Rand) func(flow.Tuple) uint32 {
+// Affine are functions that are affine over GF(2).
+func Affine() []Hash {
+	crc := func(name string, poly uint16, after func(uint16) uint32) Hash {
+		return Hash{name, func(r *rand.Rand) func(flow.Tuple) uint32 {
 			seed, start, turn := r.Uint32(), uint16(r.Uint32()), r.IntN(16)
 			return func(t flow.Tuple) uint32 {
-				h := crc16(poly, start, binary.BigEndian.AppendUint32(fields(t), seed))
+				h := crc16(poly, start, binary.BigEndian.AppendUint32(Fields(t), seed))
 				return after(bits.RotateLeft16(h, -turn))
 			}
 		}}
 	}
-	crc32of := func(name string, poly uint32, mixed bool, after func(uint32) uint32) hash {
+	crc32of := func(name string, poly uint32, mixed bool, after func(uint32) uint32) Hash {
 		table := crc32.MakeTable(poly)
-		return hash{name, func(r *rand.Rand) func(flow.Tuple) uint32 {
+		return Hash{name, func(r *rand.Rand) func(flow.Tuple) uint32 {
 			seed, turn := r.Uint32(), r.IntN(32)
 			return func(t flow.Tuple) uint32 {
-				b := fields(t)
+				b := Fields(t)
 				if mixed {
 					b = premix(b)
 				}
@@ -107,8 +110,8 @@ func affineHashes() []hash {
 		}}
 	}
 	same16 := func(h uint16) uint32 { return uint32(h) }
-	bonding := func(name string, policy netstate.HashPolicy, eras ...steer.Era) hash {
-		return hash{name, func(r *rand.Rand) func(flow.Tuple) uint32 {
+	bonding := func(name string, policy netstate.HashPolicy, eras ...steer.Era) Hash {
+		return Hash{name, func(r *rand.Rand) func(flow.Tuple) uint32 {
 			h := steer.Hasher{Policy: policy, Era: eras[r.IntN(len(eras))], BigEndian: r.IntN(2) == 1}
 			macs := [2]flow.MAC{{2, 0, 0, 0, 0, byte(r.Uint32())}, {2, 0, 0, 0, 0, byte(r.Uint32())}}
 			return func(t flow.Tuple) uint32 {
@@ -120,7 +123,7 @@ func affineHashes() []hash {
 			}
 		}}
 	}
-	return []hash{
+	return []Hash{
 		crc("crc16 bisync", 0xa001, same16),
 		crc("crc16 ccitt, reversed", 0x8408, func(h uint16) uint32 { return uint32(bits.Reverse16(h)) }),
 		crc("crc16 dnp, folded to 8", 0xa6bc, func(h uint16) uint32 { return uint32(h>>8 ^ h&0xff) }),
@@ -132,30 +135,30 @@ func affineHashes() []hash {
 		{"crc16 over xor8", func(r *rand.Rand) func(flow.Tuple) uint32 {
 			turn, seed := r.IntN(16), byte(r.Uint32())
 			return func(t flow.Tuple) uint32 {
-				b := premix(fields(t))
+				b := premix(Fields(t))
 				return uint32(bits.RotateLeft16(crc16(0xa001, 0, b)&0xff00|uint16(xor8(b)^seed), -turn))
 			}
 		}},
 		{"two crc16", func(r *rand.Rand) func(flow.Tuple) uint32 {
 			turn, s, u := r.IntN(32), uint16(r.Uint32()), uint16(r.Uint32())
 			return func(t flow.Tuple) uint32 {
-				b := fields(t)
+				b := Fields(t)
 				return bits.RotateLeft32(uint32(crc16(0xa001, s, b))<<16|uint32(crc16(0x8408, u, b)), -turn)
 			}
 		}},
 		{"xor16, premixed", func(r *rand.Rand) func(flow.Tuple) uint32 {
 			turn := r.IntN(16)
-			return func(t flow.Tuple) uint32 { return uint32(bits.RotateLeft16(xor16(premix(fields(t))), -turn)) }
+			return func(t flow.Tuple) uint32 { return uint32(bits.RotateLeft16(xor16(premix(Fields(t))), -turn)) }
 		}},
 		{"xor8 of all bytes", func(r *rand.Rand) func(flow.Tuple) uint32 {
 			seed := byte(r.Uint32())
-			return func(t flow.Tuple) uint32 { return uint32(xor8(fields(t)) ^ seed) }
+			return func(t flow.Tuple) uint32 { return uint32(xor8(Fields(t)) ^ seed) }
 		}},
 		{"xor32, seeded, shifted", func(r *rand.Rand) func(flow.Tuple) uint32 {
 			seed, turn := r.Uint32(), r.IntN(16)
 			return func(t flow.Tuple) uint32 {
 				var x uint32
-				b := fields(t)
+				b := Fields(t)
 				for i := 0; i+3 < len(b); i += 4 {
 					x ^= binary.BigEndian.Uint32(b[i:])
 				}
@@ -167,7 +170,7 @@ func affineHashes() []hash {
 			table := crc32.MakeTable(crc32.Castagnoli)
 			seed := r.Uint32()
 			return func(t flow.Tuple) uint32 {
-				b := fields(t)
+				b := Fields(t)
 				for i := range 4 {
 					b[i] ^= b[i+4]
 				}
@@ -180,10 +183,10 @@ func affineHashes() []hash {
 			for i := range key {
 				key[i] = byte(r.Uint32())
 			}
-			return func(t flow.Tuple) uint32 { return toeplitz(key, fields(t)[:12]) & 127 }
+			return func(t flow.Tuple) uint32 { return toeplitz(key, Fields(t)[:12]) & 127 }
 		}},
 		{"cisco src-dst-ip, eight buckets", func(*rand.Rand) func(flow.Tuple) uint32 {
-			return func(t flow.Tuple) uint32 { b := fields(t); return uint32(b[3]^b[7]) & 7 }
+			return func(t flow.Tuple) uint32 { b := Fields(t); return uint32(b[3]^b[7]) & 7 }
 		}},
 		{"cisco src-dst-port, eight buckets", func(*rand.Rand) func(flow.Tuple) uint32 {
 			return func(t flow.Tuple) uint32 { return uint32(t.Sport^t.Dport) & 7 }
@@ -201,8 +204,8 @@ func affineHashes() []hash {
 	}
 }
 
-// murmur3 is Austin Appleby's public MurmurHash3_x86_32, of whole words.
-func murmur3(seed uint32, b []byte) uint32 {
+// Murmur3 is Austin Appleby's public MurmurHash3_x86_32, of whole words.
+func Murmur3(seed uint32, b []byte) uint32 {
 	h := seed
 	for i := 0; i+3 < len(b); i += 4 {
 		k := binary.LittleEndian.Uint32(b[i:]) * 0xcc9e2d51
@@ -214,8 +217,8 @@ func murmur3(seed uint32, b []byte) uint32 {
 	return h ^ h>>16
 }
 
-// lookup3 is Bob Jenkins' final mixing of three words.
-func lookup3(a, b, c uint32) uint32 {
+// Lookup3 is Bob Jenkins' final mixing of three words.
+func Lookup3(a, b, c uint32) uint32 {
 	rot := bits.RotateLeft32
 	c = (c ^ b) - rot(b, 14)
 	a = (a ^ c) - rot(c, 11)

@@ -1,0 +1,185 @@
+package probing
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/internal/cmd/console"
+	"github.com/linerate/linerate/internal/cmd/root"
+	"github.com/linerate/linerate/internal/kernel/rtnl"
+	"github.com/linerate/linerate/internal/lab/labtest/floor"
+	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/steer/affine"
+	"github.com/linerate/linerate/steer/testhash"
+	"github.com/linerate/linerate/unit"
+)
+
+const (
+	trunkRate  = 6 * unit.Mbps
+	trunkQueue = 60 * time.Millisecond
+	// evenly is how far a link's load may be from its even share: with a stream for each link
+	// one too many or too few is a whole share, and a machine that is busy elsewhere gives
+	// the switch's process, and so its links, a tenth more or less.
+	evenly = 0.2
+)
+
+// spreads are the hashes that read ports: with the others no choice of ports helps.
+func spreads(random *rand.Rand, links int) []testhash.Hash {
+	var out []testhash.Hash
+	for _, h := range testhash.Affine() {
+		of, seen := h.Make(random), make(map[uint32]bool)
+		for port := range uint16(4096) {
+			seen[of(tupleOfPort(40000+port))%uint32(links)] = true
+		}
+		if len(seen) == links {
+			out = append(out, h)
+		}
+	}
+	return out
+}
+
+func tupleOfPort(port uint16) flow.Tuple {
+	return flow.Tuple{Proto: flow.TCP, Src: netip.MustParseAddr("192.0.2.1"), Dst: netip.MustParseAddr("192.0.2.2"), Sport: port, Dport: 5201}
+}
+
+// TestLearnedPorts: two hosts with bonds of 2, 4 or 8 links at a switch that spreads towards
+// each by a hash of its own: a CRC or an XOR with drawn seed, offset and numbering. `steer
+// probe --learn` learns both, and as many streams as links, both ways at once, with the
+// ports that follow, put the same on every link of both hosts.
+func TestLearnedPorts(t *testing.T) {
+	n, seed := max(proof(t), 2), floor.Draw(t)
+	even := 0
+	for run := range n {
+		random := rand.New(rand.NewPCG(seed, uint64(run)))
+		links := []int{2, 4, 8}[(int(floor.Number(t, "PROVE_RUN", 0))*n+run)%3]
+		t.Run(fmt.Sprintf("run %d", run+1), func(t *testing.T) {
+			if learnedRun(t, random, links) {
+				even++
+			}
+		})
+	}
+	t.Logf("links carry the same in %d of %d runs", even, n)
+}
+
+// learnedRun builds a network, learns and measures; it reports whether all links were even.
+func learnedRun(t *testing.T, random *rand.Rand, links int) bool {
+	hosts := [2]floor.Space{floor.NewSpace(t, "learned-near"), floor.NewSpace(t, "learned-far")}
+	sw := floor.NewSpace(t, "learned-switch")
+	hash := netstate.Layer34
+	var trunks [2]trunk
+	var said []string
+	all := spreads(random, links)
+	subnet := byte(random.IntN(250))
+	file := &strings.Builder{}
+	file.WriteString("linerate: v1\nhosts:\n")
+	for i, h := range hosts {
+		var own []string
+		fmt.Fprintf(file, "  %s:\n    reach: \"netns:%s\"\n    hardware:\n      links:\n", []string{nearHost, farHost}[i], h.NS.Name)
+		for l := range links {
+			link, far := fmt.Sprintf("eth%d", l), fmt.Sprintf("p%d-%d", i, l)
+			floor.Must(t, h.Builder.Veth(link, sw.Builder, far))
+			floor.Must(t, sw.Builder.Up(far))
+			own, trunks[i].ports = append(own, link), append(trunks[i].ports, far)
+			fmt.Fprintf(file, "        %s: {speed: %s, framing: l2}\n", link, word(trunkRate))
+		}
+		floor.Must(t, h.Builder.Up("lo"))
+		floor.Must(t, h.Builder.Bond("bond0", rtnl.BondSpec{Mode: netstate.BalanceXOR, HashPolicy: &hash, Miimon: 50 * time.Millisecond}, own))
+		floor.Must(t, h.Builder.Address("bond0", netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 60, subnet, byte(1 + 100*i + random.IntN(100))}), 24)))
+		for l := range links {
+			floor.Must(t, h.Builder.Shape(own[l], trunkRate, floor.Bucket(trunkRate), trunkQueue))
+			floor.Must(t, sw.Builder.Shape(trunks[i].ports[l], trunkRate, floor.Bucket(trunkRate), trunkQueue))
+		}
+		drawn := all[random.IntN(len(all))]
+		of, order := drawn.Make(random), random.Perm(links)
+		trunks[i].link = func(t flow.Tuple) int { return order[of(t)%uint32(links)] }
+		said = append(said, drawn.Name)
+	}
+	fmt.Fprintf(file, "paths:\n  - {between: [%s, %s]}\n", nearHost, farHost)
+	hashSwitch(t, sw, trunks)
+	for _, h := range hosts {
+		floor.Await(t, h, "bond0", links, 10*time.Second)
+	}
+	dir := t.TempDir()
+	plain, learned, kept := filepath.Join(dir, "fabric.yaml"), filepath.Join(dir, "learned.yaml"), filepath.Join(dir, "record.json")
+	floor.Must(t, os.WriteFile(plain, []byte(file.String()), 0o600))
+	begun := time.Now()
+	var report struct {
+		Learned []flow.LearnedHash `json:"learned"`
+		Refused []json.RawMessage  `json:"refused"`
+		Probes  int                `json:"probes_count"`
+	}
+	floor.Must(t, json.Unmarshal(printed(t, "steer", "probe", nearHost, farHost, "--learn", "--fabric", plain, "-o", learned, "--json"), &report))
+	most := 0
+	for _, l := range report.Learned {
+		most = max(most, l.Observed)
+		if l.Observed > 24 || l.Checked < affine.Checks {
+			t.Errorf("to %s: %d observed, %d checked", l.To, l.Observed, l.Checked)
+		}
+	}
+	if len(report.Learned) == 0 || len(report.Refused) > 0 {
+		t.Fatalf("towards %s, %s: learned %d, refused %s", said[0], said[1], len(report.Learned), report.Refused)
+	}
+	took := time.Since(begun)
+	printed(t, "measure", learned, "--streams", fmt.Sprint(links), "--directions", "both", "--ports", "chosen", "--duration", "3s", "--no-loaded-latency", "-o", kept)
+	text, err := os.ReadFile(kept)
+	floor.Must(t, err)
+	r, err := record.Decode(text)
+	floor.Must(t, err)
+	if len(r.Trials) != 1 {
+		t.Fatalf("%d trials: %+v", len(r.Trials), r.Failures)
+	}
+	loads := make(map[string][]float64)
+	for _, l := range r.Trials[0].Links {
+		if strings.HasPrefix(l.Link, "eth") {
+			loads[l.Host+" out"] = append(loads[l.Host+" out"], float64(l.TxPayload))
+			loads[l.Host+" in"] = append(loads[l.Host+" in"], float64(l.RxPayload))
+		}
+	}
+	off := 0.0
+	for side, on := range loads {
+		sum := 0.0
+		for _, x := range on {
+			sum += x
+		}
+		for _, x := range on {
+			off = max(off, x/sum*float64(links)-1, 1-x/sum*float64(links))
+		}
+		if len(on) != links {
+			t.Errorf("%s: %d links, want %d", side, len(on), links)
+		}
+	}
+	t.Logf("%d links, to %s by %s, to %s by %s: %d connections in %.0f s, at most %d to learn from; links carry %.1f %% from even at most, out and in of both hosts, %v together",
+		links, nearHost, said[0], farHost, said[1], report.Probes, took.Seconds(), most, 100*off, r.Trials[0].Goodput)
+	if off > evenly || len(loads) != 4 {
+		t.Errorf("not even: %v", loads)
+		return false
+	}
+	return !t.Failed()
+}
+
+func word(r unit.BitRate) string {
+	text, _ := r.MarshalText()
+	return string(text)
+}
+
+// printed is what the program prints.
+func printed(t *testing.T, args ...string) []byte {
+	t.Helper()
+	var out, errs bytes.Buffer
+	app := console.System("test")
+	app.Stdout, app.Stderr = &out, &errs
+	if status := root.Run(app, args); status != 0 {
+		t.Fatalf("linerate %v: status %d\n%s%s", args, status, out.String(), errs.String())
+	}
+	return out.Bytes()
+}
