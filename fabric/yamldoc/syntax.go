@@ -125,6 +125,10 @@ func parseAST(ps *Collector, text []byte) (file *ast.File) {
 			file = nil
 		}
 	}()
+	if line := endlessNesting(text); line > 0 {
+		ps.Add(line, 1, fmt.Sprintf("nesting deeper than %d levels", maxDepth), "")
+		return nil
+	}
 	tokens := lexer.Tokenize(string(text))
 	if tk := tooDeep(tokens); tk != nil {
 		ps.Add(tk.Position.Line, tk.Position.Column, fmt.Sprintf("nesting deeper than %d levels or too many anchors", maxDepth), "")
@@ -165,6 +169,35 @@ func syntaxProblem(ps *Collector, err error) {
 func firstLine(s string) string {
 	first, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
 	return first
+}
+
+// endless is a nesting that no file has, not even in its text: brackets that are open at
+// once, wherever they stand, and entries of lists that begin on one line.
+const endless = 1000
+
+// endlessNesting is the line from which a text nests without end; zero none. It looks at
+// bytes, since a token for each takes hundreds of times their room.
+func endlessNesting(text []byte) (line int) {
+	open, entries, indent := 0, 0, true
+	line = 1
+	for i, b := range text {
+		switch {
+		case b == '\n':
+			line, entries, indent = line+1, 0, true
+			continue
+		case b == '[' || b == '{':
+			open++
+		case b == ']' || b == '}':
+			open = max(0, open-1)
+		case indent && b == '-' && i+1 < len(text) && text[i+1] == ' ':
+			entries++
+		}
+		indent = indent && (b == ' ' || b == '-')
+		if open > endless || entries > endless {
+			return line
+		}
+	}
+	return 0
 }
 
 // tooDeep returns the first token that nests deeper than the parser should
