@@ -33,8 +33,9 @@ func (e *TooLargeError) Error() string {
 func (e *TooLargeError) Is(target error) bool { return target == ErrTooLarge }
 
 // Read reads the file that a user named: at most that many bytes, or a
-// TooLargeError. What is no plain file is waited for until ctx ends; then its
-// error is the answer. Errors are otherwise those of os.ReadFile.
+// TooLargeError. What is no plain file, and what says that it is empty as /proc's files
+// do (one of which never ends), is waited for until ctx ends; then its error is the
+// answer. Errors are otherwise those of os.ReadFile.
 func Read(ctx context.Context, path string, most int64) ([]byte, error) {
 	info, err := os.Stat(path)
 	switch {
@@ -42,7 +43,7 @@ func Read(ctx context.Context, path string, most int64) ([]byte, error) {
 		return nil, err
 	case info.IsDir():
 		return nil, &fs.PathError{Op: "read", Path: path, Err: syscall.EISDIR}
-	case info.Mode().IsRegular():
+	case info.Mode().IsRegular() && info.Size() > 0:
 		if info.Size() > most {
 			return nil, &TooLargeError{path, most}
 		}

@@ -226,6 +226,19 @@ func TestRead(t *testing.T) {
 	if _, err := Read(ctx, path+"none", 9); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("none: %v", err)
 	}
+	if _, err := os.Stat("/proc/self/stat"); err == nil {
+		if text, err := Read(ctx, "/proc/self/stat", 1<<20); err != nil || len(text) == 0 {
+			t.Errorf("a file of /proc: %q, %v", text, err)
+		}
+	}
+	if f, err := os.Open("/proc/kmsg"); err == nil { // root's; it never ends
+		f.Close()
+		short, stop := context.WithTimeout(ctx, 200*time.Millisecond)
+		defer stop()
+		if _, err := Read(short, "/proc/kmsg", 1<<30); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("a file of /proc without end: %v", err)
+		}
+	}
 	if _, err := ReadStream(ctx, "standard input", strings.NewReader("0123456789"), 9); !errors.Is(err, ErrTooLarge) || !strings.Contains(err.Error(), "standard input") {
 		t.Errorf("a stream: %v", err)
 	}

@@ -20,7 +20,7 @@ func isFiles(args []string) bool {
 			continue
 		}
 		info, err := os.Stat(arg)
-		if err != nil || !info.IsDir() && (!info.Mode().IsRegular() || isFabricName(arg) && isFabric(arg)) {
+		if err != nil || !info.IsDir() && (!info.Mode().IsRegular() || info.Size() > 0 && isFabricName(arg) && isFabric(arg)) {
 			return false
 		}
 	}

@@ -156,7 +156,7 @@ func IsArchive(file string) bool {
 	if err != nil || info.IsDir() {
 		return err == nil
 	}
-	if !info.Mode().IsRegular() {
+	if !info.Mode().IsRegular() || info.Size() == 0 { // of /proc's files some are waited for
 		return false
 	}
 	f, err := os.Open(file)
