@@ -42,7 +42,7 @@ func (f *opts) renderSwitch(ctx context.Context, con *console.Console, args []st
 	}
 	out, err := switchside.Trunks(render.Format(f.to), file.Topology, s.Name)
 	if errors.Is(err, render.ErrEmpty) {
-		return console.BadUsage(err.Error(), "declare it under switches."+s.Name+".channels, with members that lead to another switch")
+		return console.BadUsage("render --switch: "+s.Name+" has no channel to another switch", "declare it under switches."+s.Name+".channels, with members that lead to another switch")
 	}
 	if err != nil {
 		return err
