@@ -124,6 +124,9 @@ type direction struct {
 	above []string
 }
 
+// devices are those whose queues a connection's packets pass, the port's first.
+func (d direction) devices() []string { return append([]string{d.link}, d.above...) }
+
 // place says which port sends a connection's packets.
 func (v *view) place(f livetraffic.Flow) direction {
 	h := v.watched.Host

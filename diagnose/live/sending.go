@@ -100,7 +100,7 @@ func (v *view) pacing(f livetraffic.Flow, at direction) (record.Finding, bool) {
 			Expected: v.room(f, at),
 		}, true
 	}
-	for _, name := range append([]string{at.link}, at.above...) {
+	for _, name := range at.devices() {
 		l, _ := v.watched.Host.Link(name)
 		for _, q := range l.Qdiscs {
 			if q.FlowRate > 0 && f.Sent >= unit.BitRate(pacedShare*float64(q.FlowRate)) {

@@ -45,9 +45,10 @@ func (v *view) speed(name string) unit.BitRate {
 	return l.Speed
 }
 
+// fullEvidence is how full a link is, and what was dropped before it.
 func (v *view) fullEvidence(name string) []record.Evidence {
-	load, seen := v.links[name], livetraffic.Link{}
-	seen, _ = v.watched.Link(name)
+	load := v.links[name]
+	seen, _ := v.watched.Link(name)
 	all := []record.Evidence{diagnose.Fact("sent by "+name, fmt.Sprintf("%v, %s of what it carries", load.out, diagnose.Percent(load.outShare)), liveCounters)}
 	if seen.TxDrops > 0 {
 		all = append(all, diagnose.Fact("dropped before "+name, fmt.Sprint(seen.TxDrops), "its queue's and its own counters"))
@@ -341,7 +342,7 @@ func (v *view) lossy(f livetraffic.Flow, at direction) (record.Finding, bool) {
 		Evidence: []record.Evidence{diagnose.Fact("bytes sent again", diagnose.Percent(max(o.Loss, 0)), fromSockDiag+" bytes_retrans"), diagnose.Fact("segments sent again", fmt.Sprint(o.Retransmits), fromSockDiag+" total_retrans"), diagnose.Fact("round trip", fmt.Sprintf("%s, at least %s", brief(o.RTT), brief(o.MinRTT)), fromSockDiag+" rtt, min_rtt")},
 		Remedy:   "find where they are lost: `linerate inspect` on both ends, the switches' error counters; on long ways BBR minds loss less",
 	}
-	for _, name := range append([]string{at.link}, at.above...) {
+	for _, name := range at.devices() {
 		if seen, ok := v.watched.Link(name); ok && seen.TxDrops > 0 {
 			found.Summary = fmt.Sprintf("The queue before %s drops packets (%d while watched), and %s slows down for it.", name, seen.TxDrops, orTCP(f.Congestion))
 			found.Evidence = append(found.Evidence, diagnose.Fact("dropped before "+name, fmt.Sprint(seen.TxDrops), "its queue's and its own counters"))
@@ -374,17 +375,16 @@ func (v *view) marked(f livetraffic.Flow, _ direction) (record.Finding, bool) {
 // ownQueue: a queue of this host drops what TCP sends before it is on its way, which TCP
 // notes at once and does not send again.
 func (v *view) ownQueue(f livetraffic.Flow, at direction) (record.Finding, bool) {
-	for _, name := range append([]string{at.link}, at.above...) {
+	for _, name := range at.devices() {
 		seen, ok := v.watched.Link(name)
 		if !ok || float64(seen.TxDrops) < ownDrops*seen.TxPackets*f.Span.Seconds() {
 			continue
 		}
 		return record.Finding{
 			Cause: record.Congestion, Confidence: 0.65,
-			Summary: fmt.Sprintf("This host's own queue before %s drops packets (%d while watched) although %s has room, and %s slows down for it.", name, seen.TxDrops, name, orTCP(f.Congestion)),
-			Evidence: []record.Evidence{diagnose.Fact("dropped before "+name, fmt.Sprint(seen.TxDrops), "its queue's and its own counters"),
-				diagnose.Fact("sent by "+name, fmt.Sprintf("%v, %s of what it carries", v.links[name].out, diagnose.Percent(v.links[name].outShare)), liveCounters)},
-			Remedy: fmt.Sprintf("see what the queue is (tc -s qdisc show dev %s, tc -s class show dev %[1]s): a longer limit, or a class with a higher rate", name),
+			Summary:  fmt.Sprintf("This host's own queue before %s drops packets (%d while watched) although %s has room, and %s slows down for it.", name, seen.TxDrops, name, orTCP(f.Congestion)),
+			Evidence: v.fullEvidence(name),
+			Remedy:   fmt.Sprintf("see what the queue is (tc -s qdisc show dev %s, tc -s class show dev %[1]s): a longer limit, or a class with a higher rate", name),
 		}, true
 	}
 	return record.Finding{}, false

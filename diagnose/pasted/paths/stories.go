@@ -204,7 +204,7 @@ func fullGigabit(v *scene.View) {
 		{Command: "show interfaces status", Host: "the switch", Why: "the speed of each port on the way"}}
 }
 
-// shareOf are rates of one lane of PCIe 1, 2 and 3, before its headers.
+// laneRates are those of one lane of PCIe 1, 2 and 3, before its headers.
 var laneRates = []unit.BitRate{2 * unit.Gbps, 4 * unit.Gbps, 7877 * unit.Mbps}
 
 // oneLane: a card with one lane, and a rate that one lane carries.
@@ -212,7 +212,7 @@ func oneLane(v *scene.View) {
 	h, x, ok := saidBy(v, "narrow_slot")
 	rate, _, at := saidRate(v, "net_bps", "rate_many", "rate_most")
 	rate = max(rate, v.Best())
-	if !ok || rate < 1200*unit.Mbps || v.Said("slot") && v.HasFinding(record.CardSlot) || v.HasFinding(record.CardSlot) {
+	if !ok || rate < 1200*unit.Mbps || v.HasFinding(record.CardSlot) {
 		return
 	}
 	for i, lane := range laneRates {

@@ -144,10 +144,10 @@ func (t *track) out() livetraffic.Sending {
 		Buffer: t.last.Memory.SndBuf, Queued: t.meanBytes(s.queued),
 		Pacing: unit.BitRate(t.mean(s.pacing)), MaxPacing: b.MaxPacing, Bandwidth: t.last.Bandwidth, Unscaled: !b.Scaled,
 	}
-	if arrived := b.Delivered - a.Delivered; arrived > 0 && b.Has(sockdiag.FieldSent) {
-		out.Marked = float64(b.DeliveredCE-a.DeliveredCE) / float64(arrived)
-	}
 	if b.Has(sockdiag.FieldSent) {
+		if arrived := b.Delivered - a.Delivered; arrived > 0 {
+			out.Marked = float64(b.DeliveredCE-a.DeliveredCE) / float64(arrived)
+		}
 		out.Loss = 0
 		if sent := b.BytesSent - a.BytesSent; sent > 0 {
 			out.Loss = float64(b.BytesRetrans-a.BytesRetrans) / float64(sent)

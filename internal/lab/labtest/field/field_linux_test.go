@@ -79,16 +79,26 @@ func draw(t *testing.T, seed uint64, k kind) *stand {
 	return s
 }
 
+// made is a network for a kind, built, with the kind put in.
+func made(t *testing.T, seed uint64, k kind) *stand {
+	t.Helper()
+	s := draw(t, seed, k)
+	s.build()
+	if k.done != nil {
+		s.do(k.done(s))
+	}
+	return s
+}
+
+// fileName is the beginning of an instance's file.
+func (k kind) fileName() string { return strings.NewReplacer(" ", "-", "/", "").Replace(k.words()) }
+
 // try makes an instance and judges what is said of it.
 func try(t *testing.T, n int, seed uint64, k kind) (verdict string) {
 	t.Helper()
 	verdict = "broken"
 	t.Run(fmt.Sprintf("%03d", n), func(t *testing.T) {
-		s := draw(t, seed, k)
-		s.build()
-		if k.done != nil {
-			s.do(k.done(s))
-		}
+		s := made(t, seed, k)
 		file, rec := s.file(), filepath.Join(t.TempDir(), "record.json")
 		asked := map[string]string{"--streams": fmt.Sprint(s.flows), "--directions": "forward", "--duration": window}
 		said, wrong, _ := linerate(measuring(file, rec, asked)...)
@@ -173,7 +183,7 @@ func keep(dir, name string, k kind, rec string) error {
 	if text, err = json.Marshal(kept); err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(dir, strings.NewReplacer(" ", "-", "/", "").Replace(k.words())+"-"+name+".json"), text, 0o644)
+	return os.WriteFile(filepath.Join(dir, k.fileName()+"-"+name+".json"), text, 0o644)
 }
 
 func (k kind) words() string { return k.shape + ", " + k.name }

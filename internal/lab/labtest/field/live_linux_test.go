@@ -34,11 +34,7 @@ func tryLive(t *testing.T, n int, seed uint64, k kind) (verdict string) {
 	t.Helper()
 	verdict = "broken"
 	t.Run(fmt.Sprintf("%03d", n), func(t *testing.T) {
-		s := draw(t, seed, k)
-		s.build()
-		if k.done != nil {
-			s.do(k.done(s))
-		}
+		s := made(t, seed, k)
 		s.program(s.pairs())
 		var f finding
 		var said string
@@ -60,7 +56,7 @@ func tryLive(t *testing.T, n int, seed uint64, k kind) (verdict string) {
 			t.Logf("said: %s", strings.TrimSpace(f.text()))
 		}
 		if dir := os.Getenv(envKept); dir != "" {
-			s.must(os.WriteFile(filepath.Join(dir, strings.NewReplacer(" ", "-", "/", "").Replace(k.words())+fmt.Sprintf("-%03d.live", n)), []byte(said), 0o644))
+			s.must(os.WriteFile(filepath.Join(dir, fmt.Sprintf("%s-%03d.live", k.fileName(), n)), []byte(said), 0o644))
 		}
 	})
 	return verdict
