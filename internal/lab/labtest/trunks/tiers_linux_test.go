@@ -308,8 +308,8 @@ const (
 const (
 	// leastFull is how full each link that is used must be: what fills one less the machine
 	// disturbed, and it is measured again.
-	leastFull = 0.96
-	tries     = 3
+	leastFull = 0.97
+	tries     = 5
 	// unused is what a link carries beside flows: answers of neighbours.
 	unused = 0.02
 )
