@@ -259,9 +259,9 @@ func over(t *testing.T, try func(t *testing.T, n int, seed uint64, k kind) strin
 			}
 		}
 	case run > 0:
-		first := int(2*(run-1)+half) * perRun
 		all = slices.Concat(faults(), odd(), odd())
-		for n := first; n < min(first+perRun, len(all)); n++ {
+		part := int(2*(run-1) + half)
+		for n := part * len(all) / parts; n < (part+1)*len(all)/parts; n++ {
 			counts[try(t, n, seed*1000+uint64(n), all[n])]++
 		}
 	default:
@@ -277,6 +277,6 @@ func over(t *testing.T, try func(t *testing.T, n int, seed uint64, k kind) strin
 }
 
 const (
-	perRun     = 8
+	parts      = 2 * 17 // as many as the proof's runs are: all of the list is drawn, however long it grows
 	sampleTime = 15 * time.Second
 )
