@@ -2,6 +2,7 @@ package trial
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/linerate/linerate/diagnose"
 	"github.com/linerate/linerate/record"
@@ -29,8 +30,19 @@ func (v *wayView) marked() (hypothesis, bool) {
 			append(v.tcpEvidence(), v.loads()...)...),
 		remedy: record.ByHand("find the queue that marks: a switch's ECN (WRED) threshold below the bandwidth-delay product, or an AQM (codel, fq_codel) on the way; raise its threshold").Or(record.Sysctl(v.from, "net.ipv4.tcp_ecn", "0")),
 	}
-	if v.waits.queued() > deepQueue {
+	if v.waits.queued() > deepQueue && (marks < mostMarked*sent || !v.emptied()) {
 		h.sure = 0.45
 	}
 	return h, true
+}
+
+// mostMarked is the part of the segments whose marks keep windows at their least, two
+// segments: the receiver holds back what acknowledges so few (TCP_DELACK_MIN to
+// TCP_DELACK_MAX of net/tcp.h, Linux 6.12), and mean round trips seem to queue.
+const mostMarked = 0.5
+
+// emptied: every stream's round trip was at last that of an empty way, which no queue
+// that stays allows.
+func (v *wayView) emptied() bool {
+	return !slices.ContainsFunc(v.lanes, func(l record.Lane) bool { return l.TCP.RTTMS > 1.1*l.TCP.MinRTTMS+hostsAddMS })
 }
