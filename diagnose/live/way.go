@@ -401,7 +401,7 @@ func (v *view) queuedElsewhere(f livetraffic.Flow, _ direction) (record.Finding,
 	}
 	found := record.Finding{
 		Cause: record.Shaper, Confidence: 0.5,
-		Summary: fmt.Sprintf("Packets wait in a queue behind this host: the round trip is %s and could be %s. A slower link, or a shaper, is on the way to %s.",
+		Summary: fmt.Sprintf("Packets wait in a queue behind this host: the round trip is %s and could be %s. A slower link, a shaper, or other traffic that fills a link is on the way to %s.",
 			brief(o.RTT), brief(o.MinRTT), f.Dst),
 		Evidence: []record.Evidence{diagnose.Fact("round trip", fmt.Sprintf("%s, at least %s", brief(o.RTT), brief(o.MinRTT)), fromSockDiag+" rtt, min_rtt"), diagnose.Fact("waiting to be sent", o.NotSent.String(), fromSockDiag+" notsent_bytes")},
 		Remedy:   fmt.Sprintf("`linerate explain --live` on %s says how full its links are", f.Dst),
