@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"os"
 
 	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/host/apply"
 	"github.com/linerate/linerate/internal/host/conffile"
 	"github.com/linerate/linerate/internal/kernel/act"
+	"github.com/linerate/linerate/internal/userfile"
 	"github.com/linerate/linerate/plan"
 )
 
@@ -155,6 +155,6 @@ func (a *Agent) configFiles(_ context.Context, req agentapi.ConfigFilesRequest) 
 	if root == "" {
 		root = "/"
 	}
-	files, err := conffile.Read(os.DirFS(root), req.Format)
+	files, err := conffile.Read(userfile.Tree(root), req.Format)
 	return agentapi.ConfigFilesReply{Files: files}, err
 }

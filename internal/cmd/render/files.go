@@ -31,7 +31,7 @@ func OldFiles(dir string, format render.Format) (map[string]string, error) {
 		return old, nil
 	}
 	for _, f := range []render.Format{format, render.FormatSysctl} {
-		files, err := conffile.Read(os.DirFS(dir), f)
+		files, err := conffile.Read(userfile.Tree(dir), f)
 		if err != nil && !errors.Is(err, errors.ErrUnsupported) {
 			return nil, fmt.Errorf("read what %s has: %w", dir, err)
 		}
@@ -220,7 +220,7 @@ func addFiles(ctx context.Context, from string, files map[string]string) error {
 		return nil
 	}
 	for _, format := range formats.Readable() {
-		root, err := conffile.Read(os.DirFS(from), format)
+		root, err := conffile.Read(userfile.Tree(from), format)
 		if errors.Is(err, errors.ErrUnsupported) {
 			continue // its files have no place of their own
 		}
