@@ -82,7 +82,7 @@ func dropping(links []livetraffic.Link, drops uint64) []livetraffic.Link {
 func TestLiveCauses(t *testing.T) {
 	full := []livetraffic.Link{carried("eth0", 0.99), carried("eth1", 0.02), carried("eth2", 0.1)}
 	calm := []livetraffic.Link{carried("eth0", 0.4), carried("eth1", 0.4), carried("eth2", 0.1)}
-	both := []livetraffic.Link{carried("eth0", 0.99), carried("eth1", 0.98), carried("eth2", 0.1)}
+	both := []livetraffic.Link{carried("eth0", 0.99), carried("eth1", 0.98)}
 	nothing := func(*livetraffic.Flow) {}
 	onFirst := func(f *livetraffic.Flow) { f.Sport = firstPort(t) }
 	for _, tt := range []struct {
@@ -110,6 +110,20 @@ func TestLiveCauses(t *testing.T) {
 			f.Out.Window, f.Out.MostWindow, f.Sent = 0, 0, 0
 		})}, nil, record.Application},
 		{"stuck", netstate.Layer34, calm, []livetraffic.Flow{sendingFlow(func(f *livetraffic.Flow) { f.Sent, f.Out.Recovering = 0, 1 })}, nil, record.Congestion},
+		{"stuck after what was small arrived", netstate.Layer34, calm, []livetraffic.Flow{sendingFlow(func(f *livetraffic.Flow) {
+			f.Sent, f.Out.Recovering, f.Out.Acked = 0, 1, 38
+		})}, nil, record.MTU},
+		{"stuck after much had arrived", netstate.Layer34, calm, []livetraffic.Flow{sendingFlow(func(f *livetraffic.Flow) {
+			f.Sent, f.Out.Recovering, f.Out.Acked = 0, 1, 9*unit.MiB
+		})}, nil, record.Congestion},
+		{"answers by a link that sends nothing", netstate.Layer34, append(slices.Clone(both), livetraffic.Link{Name: "eth2", Rx: 660 * unit.Kbps, RxPackets: 1250}), []livetraffic.Flow{sendingFlow(onFirst)}, nil, record.SingleLink},
+		{"payload by a link that sends nothing", netstate.Layer34, append(slices.Clone(both), took("eth2", 0.3)), []livetraffic.Flow{sendingFlow(onFirst)}, nil, record.LineRate},
+		{"its shaper has packets waiting", netstate.Layer34, []livetraffic.Link{{Name: "eth2", Tx: 8.1 * unit.Gbps, TxPackets: 670000, Backlog: 50000, Overlimits: 8000}}, []livetraffic.Flow{sendingFlow(func(f *livetraffic.Flow) {
+			f.Src, f.Way.Link = netip.MustParseAddr("10.1.0.1"), "eth2"
+		})}, nil, record.LineRate},
+		{"its queue has bursts waiting", netstate.Layer34, []livetraffic.Link{{Name: "eth2", Tx: 8.1 * unit.Gbps, TxPackets: 670000, Backlog: 50000}}, []livetraffic.Flow{sendingFlow(func(f *livetraffic.Flow) {
+			f.Src, f.Way.Link = netip.MustParseAddr("10.1.0.1"), "eth2"
+		})}, nil, record.Unknown},
 		{"send buffer", netstate.Layer34, calm, []livetraffic.Flow{sendingFlow(func(f *livetraffic.Flow) { f.Out.SndbufLimited = 0.6 })}, nil, record.SendBuffer},
 		{"send buffer of a program that writes records", netstate.Layer34, calm, []livetraffic.Flow{sendingFlow(func(f *livetraffic.Flow) {
 			f.Out.SndbufLimited, f.Out.Starved, f.Out.Filled, f.Out.NotSent = 0.1, 1, 0.9, 0
@@ -144,6 +158,8 @@ func TestLiveCauses(t *testing.T) {
 		{"drops of the own queue", netstate.Layer34, dropping(calm, 5000), []livetraffic.Flow{sendingFlow(nothing)}, nil, record.Congestion},
 		{"a drop or two of the own queue", netstate.Layer34, dropping(calm, 2), []livetraffic.Flow{sendingFlow(nothing)}, nil, record.Unknown},
 		{"queue elsewhere", netstate.Layer34, calm, []livetraffic.Flow{sendingFlow(func(f *livetraffic.Flow) { f.Out.RTT = 20 * time.Millisecond })}, nil, record.Shaper},
+		{"a queue behind two links that carry what one could", netstate.Layer34, []livetraffic.Link{carried("eth0", 0.5), carried("eth1", 0.48)}, []livetraffic.Flow{sendingFlow(func(f *livetraffic.Flow) { f.Out.RTT = 20 * time.Millisecond })}, nil, record.SingleLink},
+		{"a queue behind two links, and one alone is used", netstate.Layer34, []livetraffic.Link{carried("eth0", 0.85), carried("eth1", 0.02)}, []livetraffic.Flow{sendingFlow(func(f *livetraffic.Flow) { f.Out.RTT = 20 * time.Millisecond })}, nil, record.Shaper},
 		{"nothing decides", netstate.Layer34, calm, []livetraffic.Flow{sendingFlow(nothing)}, nil, record.Unknown},
 		{"the link of others", netstate.Layer34, []livetraffic.Link{carried("eth0", 0), carried("eth1", 0), carried("eth2", 0.99)}, []livetraffic.Flow{sendingFlow(func(f *livetraffic.Flow) {
 			f.Src, f.Way.Link = netip.MustParseAddr("10.9.0.1"), "eth2"

@@ -65,6 +65,9 @@ func (v *view) stuck(f livetraffic.Flow, _ direction) (record.Finding, bool) {
 		}, true
 	}
 	if f.Out.Recovering >= starvedShare || f.Out.Retransmits > 0 {
+		if f.Out.Acked > 1 && f.Out.Acked < f.Out.MSS {
+			return v.swallowed(f, evidence), true
+		}
 		return record.Finding{
 			Cause: record.Congestion, Confidence: 0.6,
 			Summary:  fmt.Sprintf("Nothing moves: what is sent to %s is not acknowledged, and is sent again.", f.Dst),
@@ -74,6 +77,21 @@ func (v *view) stuck(f livetraffic.Flow, _ direction) (record.Finding, bool) {
 		}, true
 	}
 	return record.Finding{}, false
+}
+
+// swallowed: what the program wrote first was small and arrived, and of what filled a
+// packet nothing has.
+func (v *view) swallowed(f livetraffic.Flow, evidence []record.Evidence) record.Finding {
+	return record.Finding{
+		Cause: record.MTU, Confidence: 0.85,
+		Summary: fmt.Sprintf("Nothing moves: packets of full size do not get through to %s, and nobody says so; smaller ones do.", f.Dst),
+		Evidence: append(evidence,
+			diagnose.Fact("acknowledged since it began", f.Out.Acked.String(), fromSockDiag+" bytes_acked"),
+			diagnose.Fact("segments of", f.Out.MSS.String(), fromSockDiag+" snd_mss"),
+			diagnose.Fact("sent again", fmt.Sprint(f.Out.Retransmits), fromSockDiag+" total_retrans")),
+		Remedy: fmt.Sprintf("find the size that gets through (ping -M do -s %d %s, and smaller) and set that MTU at both ends, or raise it on the switches and tunnels between; until then net.ipv4.tcp_mtu_probing=1", v.largestPing(f), f.Dst),
+		Also:   []record.Alternative{{Cause: record.Congestion, Confidence: 0.1, Summary: "the way broke off just after the connection had begun"}},
+	}
 }
 
 // largestPing is the payload of an echo that fills the link's packets: less the headers

@@ -94,6 +94,9 @@ type Sending struct {
 	Filled float64 `json:"send_buffer_full_ratio"`
 	// NotSent is the mean of what was written and not sent yet.
 	NotSent unit.Bytes `json:"mean_not_sent_bytes"`
+	// Acked is what the peer has acknowledged since the connection began, its SYN counted
+	// as one.
+	Acked unit.Bytes `json:"acked_bytes,omitempty"`
 	// Loss is the share of the bytes sent that were sent again; negative where
 	// the kernel does not count it (before 4.19).
 	Loss        float64 `json:"loss_ratio"`

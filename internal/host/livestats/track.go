@@ -137,7 +137,7 @@ func (t *track) out() livetraffic.Sending {
 		Busy:  t.share(a.Busy, b.Busy), RwndLimited: t.share(a.RwndLimited, b.RwndLimited), SndbufLimited: t.share(a.SndbufLimited, b.SndbufLimited),
 		Starved: t.mean(float64(s.starved)), NotSent: t.meanBytes(s.notSent), Recovering: t.mean(float64(s.recovering)),
 		Windows: b.Has(sockdiag.FieldSndWnd), Shut: t.mean(float64(s.shut)), Filled: t.mean(float64(s.filled)),
-		Loss: -1, Retransmits: uint64(b.TotalRetrans - a.TotalRetrans),
+		Acked: unit.Bytes(b.BytesAcked), Loss: -1, Retransmits: uint64(b.TotalRetrans - a.TotalRetrans),
 		Spurious: uint64(b.DSACKDups - a.DSACKDups), Reordered: uint64(b.ReordSeen - a.ReordSeen),
 		RTT: time.Duration(t.mean(s.rtt)), MinRTT: b.MinRTT, MSS: unit.Bytes(b.SndMSS),
 		Cwnd: t.meanBytes(s.cwnd), InFlight: t.meanBytes(s.inFlight), Window: t.meanBytes(s.window), MostWindow: s.mostWindow,
