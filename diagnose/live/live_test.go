@@ -160,6 +160,10 @@ func TestLiveCauses(t *testing.T) {
 		{"queue elsewhere", netstate.Layer34, calm, []livetraffic.Flow{sendingFlow(func(f *livetraffic.Flow) { f.Out.RTT = 20 * time.Millisecond })}, nil, record.Shaper},
 		{"a queue behind two links that carry what one could", netstate.Layer34, []livetraffic.Link{carried("eth0", 0.5), carried("eth1", 0.48)}, []livetraffic.Flow{sendingFlow(func(f *livetraffic.Flow) { f.Out.RTT = 20 * time.Millisecond })}, nil, record.SingleLink},
 		{"a queue behind two links, and one alone is used", netstate.Layer34, []livetraffic.Link{carried("eth0", 0.85), carried("eth1", 0.02)}, []livetraffic.Flow{sendingFlow(func(f *livetraffic.Flow) { f.Out.RTT = 20 * time.Millisecond })}, nil, record.Shaper},
+		{"full of small segments", netstate.Layer34, []livetraffic.Link{{Name: "eth2", Tx: 9 * unit.Gbps, TxPackets: 5200000}}, []livetraffic.Flow{sendingFlow(func(f *livetraffic.Flow) {
+			f.Src, f.Way.Link, f.Out.MSS, f.Sent = netip.MustParseAddr("10.1.0.1"), "eth2", 150, 6200*unit.Mbps
+		})}, nil, record.MTU},
+		{"small segments, and much room", netstate.Layer34, calm, []livetraffic.Flow{sendingFlow(func(f *livetraffic.Flow) { f.Out.MSS = 150 })}, nil, record.Unknown},
 		{"nothing decides", netstate.Layer34, calm, []livetraffic.Flow{sendingFlow(nothing)}, nil, record.Unknown},
 		{"the link of others", netstate.Layer34, []livetraffic.Link{carried("eth0", 0), carried("eth1", 0), carried("eth2", 0.99)}, []livetraffic.Flow{sendingFlow(func(f *livetraffic.Flow) {
 			f.Src, f.Way.Link = netip.MustParseAddr("10.9.0.1"), "eth2"
@@ -243,6 +247,56 @@ func TestLiveUnknownLink(t *testing.T) {
 	}
 	if r := Judge(livetraffic.Watched{}); r.Answer == "" || len(r.Flows) != 0 {
 		t.Errorf("of nothing: %+v", r)
+	}
+}
+
+// TestLiveStandby: the link that waits in an active-backup bond.
+func TestLiveStandby(t *testing.T) {
+	for up, want := range map[bool]record.Cause{true: record.SingleLink, false: record.LineRate} {
+		h := liveHost(netstate.Layer34)
+		h.Links[0].Port, h.Links[1].Port = &netstate.BondPort{Bond: "bond0", Active: true, MIIUp: true}, &netstate.BondPort{Bond: "bond0", MIIUp: up}
+		h.Links[1].Carrier = up
+		h.Links[2].Bond.Mode, h.Links[2].Bond.Active = netstate.ActiveBackup, "eth0"
+		w := livetraffic.Watched{Host: h, Span: 5 * time.Second, Flows: []livetraffic.Flow{sendingFlow(func(*livetraffic.Flow) {})}, Links: []livetraffic.Link{carried("eth0", 0.99), carried("eth1", 0)}}
+		if f := Judge(w).Flows[0].Finding; f.Cause != want {
+			t.Errorf("the other up %v: %s: %s, want %s", up, f.Cause, f.Summary, want)
+		}
+	}
+}
+
+// TestLiveNextHops: a full link of a route over two, and the other has room or none.
+func TestLiveNextHops(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		policy string
+		other  float64
+		flows  int
+		want   record.Cause
+	}{
+		{"by addresses", "0", 0, 4, record.SingleLink},
+		{"by ports", "1", 0.1, 4, record.HashImbalance},
+		{"by ports, one connection", "1", 0.1, 1, record.SingleLink},
+		{"both full", "1", 0.97, 4, record.LineRate},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			h := liveHost(netstate.Layer34)
+			port := func(name, addr string, index int) netstate.Link {
+				return netstate.Link{Name: name, Index: index, MTU: 1500, Up: true, Carrier: true, Speed: 10 * unit.Gbps, Driver: "ixgbe", Addresses: []netip.Prefix{netip.MustParsePrefix(addr)}}
+			}
+			h.Links = []netstate.Link{{Name: "lo", Index: 1, Kind: "loopback", Up: true, Carrier: true, Addresses: []netip.Prefix{netip.MustParsePrefix("10.99.0.1/32")}}, port("eth0", "10.1.0.1/24", 2), port("eth1", "10.2.0.1/24", 3)}
+			h.Sysctls = map[string]netstate.Sysctl{"net.ipv4.fib_multipath_hash_policy": {Value: tt.policy}}
+			h.Routes = []netstate.Route{{Dst: netip.MustParsePrefix("10.99.0.2/32"), Table: 254, Source: netip.MustParseAddr("10.99.0.1"), Hops: []netstate.NextHop{
+				{Gateway: netip.MustParseAddr("10.1.0.9"), Link: "eth0", Weight: 1}, {Gateway: netip.MustParseAddr("10.2.0.9"), Link: "eth1", Weight: 1}}}}
+			w := livetraffic.Watched{Host: h, Span: 5 * time.Second, Links: []livetraffic.Link{carried("eth0", 0.99), carried("eth1", tt.other)}}
+			for range tt.flows {
+				w.Flows = append(w.Flows, sendingFlow(func(f *livetraffic.Flow) {
+					f.Src, f.Dst, f.Way.Link = netip.MustParseAddr("10.99.0.1"), netip.MustParseAddr("10.99.0.2"), "eth0"
+				}))
+			}
+			if f := Judge(w).Flows[0].Finding; f.Cause != tt.want {
+				t.Errorf("%s: %s, want %s", f.Cause, f.Summary, tt.want)
+			}
+		})
 	}
 }
 

@@ -29,7 +29,7 @@ func (v *view) fullWay(f livetraffic.Flow, at direction) (record.Finding, bool) 
 	if !v.full(at.link) {
 		return record.Finding{}, false
 	}
-	for _, rule := range []func(livetraffic.Flow, direction) (record.Finding, bool){v.wrongLink, v.portsOutside, v.unevenly, v.answersElsewhere} {
+	for _, rule := range []func(livetraffic.Flow, direction) (record.Finding, bool){v.wrongLink, v.portsOutside, v.unevenly, v.standby, v.otherHops, v.answersElsewhere} {
 		if found, ok := rule(f, at); ok {
 			return found, true
 		}
@@ -131,36 +131,6 @@ func (v *view) wrongLink(f livetraffic.Flow, at direction) (record.Finding, bool
 
 // ownWay reports a link that is a way out of its own: a card's port, or a container's.
 func ownWay(l netstate.Link) bool { return host.Physical(l) || l.Kind == "veth" }
-
-// answersElsewhere: another link that is in no bond with the full one takes packets in that
-// carry nothing but acknowledgements, and sends none: the peer spreads its answers over
-// both, this host's route knows one.
-func (v *view) answersElsewhere(_ livetraffic.Flow, at direction) (record.Finding, bool) {
-	for _, l := range v.watched.Host.Links {
-		seen, ok := v.watched.Link(l.Name)
-		if !ok || l.Name == at.link || !ownWay(l) || !l.Up || !l.Carrier || l.Port != nil ||
-			seen.RxPackets < answersLeast || float64(seen.Rx) > 8*answerSize*seen.RxPackets || seen.TxPackets > seen.RxPackets/10 {
-			continue
-		}
-		return record.Finding{
-			Cause: record.SingleLink, Confidence: 0.75,
-			Summary: fmt.Sprintf("%s is full, and all that is sent leaves by it; %s takes in answers and sends nothing: the route of this host has one next hop, the way back has both.", at.link, l.Name),
-			Evidence: append(v.fullEvidence(at.link),
-				diagnose.Fact("packets that came in by "+l.Name, fmt.Sprintf("%.0f a second, of %.0f bytes", seen.RxPackets, float64(seen.Rx)/8/seen.RxPackets), liveCounters),
-				diagnose.Fact("packets sent by "+l.Name, fmt.Sprintf("%.0f a second", seen.TxPackets), liveCounters)),
-			Remedy:   fmt.Sprintf("a route with both next hops: ip route replace ... nexthop via GATEWAY1 dev %s nexthop via GATEWAY2 dev %s, and net.ipv4.fib_multipath_hash_policy=1 (`linerate steer show --ecmp` names flows' links)", at.link, l.Name),
-			Expected: v.links[at.link].out + v.spare([]string{l.Name}),
-		}, true
-	}
-	return record.Finding{}, false
-}
-
-const (
-	// answersLeast is how many packets a second are no chatter of neighbours.
-	answersLeast = 100
-	// answerSize is more than an acknowledgement with its headers and options, in bytes.
-	answerSize = 120
-)
 
 // portsOutside: the bond has ports that are up and that it does not use,
 // because LACP did not take them in.
@@ -441,10 +411,15 @@ func (v *view) ownQueue(f livetraffic.Flow, at direction) (record.Finding, bool)
 // ownDrops is the part of the packets sent from which drops of the own queue are felt.
 const ownDrops = 0.001
 
+// queued: a connection's packets wait in a queue, and more of them would.
+func queued(f livetraffic.Flow) bool {
+	return f.Out.MinRTT > 0 && float64(f.Out.RTT) >= queueRatio*float64(f.Out.MinRTT) && f.Out.NotSent >= f.Out.MSS
+}
+
 // queuedElsewhere: packets wait in a queue that is not this host's.
 func (v *view) queuedElsewhere(f livetraffic.Flow, at direction) (record.Finding, bool) {
 	o := f.Out
-	if o.MinRTT <= 0 || float64(o.RTT) < queueRatio*float64(o.MinRTT) || o.NotSent < o.MSS {
+	if !queued(f) {
 		return record.Finding{}, false
 	}
 	found := record.Finding{
@@ -455,13 +430,8 @@ func (v *view) queuedElsewhere(f livetraffic.Flow, at direction) (record.Finding
 		Remedy:   fmt.Sprintf("`linerate explain --live` on %s says how full its links are", f.Dst),
 		Missing:  []string{"how full the links behind this host are"},
 	}
-	if one, ok := v.oneLinkBehind(at.bond); ok {
-		found.Cause, found.Confidence = record.SingleLink, 0.6
-		found.Summary = fmt.Sprintf("The links of %s carry together what one of them could (%v), and packets wait in a queue behind: the switch sends all of it by one link, as its hash has it, or %s has one link only.", at.bond, one, f.Dst)
-		found.Evidence = append(found.Evidence, diagnose.Fact("the links of "+at.bond, v.loads(v.watched.Host.UsablePorts(at.bond)), liveCounters))
-		found.Remedy = fmt.Sprintf("where %s has a bond too, look at the hash of the switch before it: addresses and ports (layer3+4), not MAC addresses; `linerate explain --live` there says how full its links are", f.Dst)
-		found.Also = []record.Alternative{{Cause: record.Shaper, Confidence: 0.25, Summary: "a slower link, or a shaper, on the way"}, {Cause: record.LineRate, Confidence: 0.15, Summary: f.Dst.String() + " has one link, and it is full"}}
-		return found, true
+	if links, ok := v.oneLinkBehind(at); ok {
+		return v.sentByOne(f, links, found), true
 	}
 	if o.Spurious >= copiesLeast && o.Spurious > 2*o.Retransmits {
 		found.Summary = fmt.Sprintf("Something on the way to %s makes copies of packets, and they fill it: it had %d already, of which %d were sent again.", f.Dst, o.Spurious, o.Retransmits)
@@ -470,28 +440,6 @@ func (v *view) queuedElsewhere(f livetraffic.Flow, at direction) (record.Finding
 	}
 	return found, true
 }
-
-// oneLinkBehind is what a bond's links carry together where that is what one of them could,
-// and several carry a part of it.
-func (v *view) oneLinkBehind(bond string) (sum unit.BitRate, ok bool) {
-	var most unit.BitRate
-	used := 0
-	for _, name := range v.watched.Host.UsablePorts(bond) {
-		load := v.links[name]
-		if load.outCeiling == 0 || most > 0 && load.outCeiling != most {
-			return 0, false
-		}
-		most = load.outCeiling
-		sum += load.out
-		if load.outShare >= partShare {
-			used++
-		}
-	}
-	return sum, used >= 2 && sum >= unit.BitRate(fullShare*float64(most)) && sum <= unit.BitRate(1.03*float64(most))
-}
-
-// partShare is the part of a link that is used, not a chance packet.
-const partShare = 0.1
 
 // copiesLeast is how many packets a peer had already that are no chance.
 const copiesLeast = 20
