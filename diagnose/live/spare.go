@@ -107,7 +107,7 @@ func (v *view) answersElsewhere(_ livetraffic.Flow, at direction) (record.Findin
 		}
 		return record.Finding{
 			Cause: record.SingleLink, Confidence: 0.75,
-			Summary: fmt.Sprintf("%s is full, and all that is sent leaves by it; %s takes in answers and sends nothing: the route of this host has one next hop, the way back has both.", at.link, l.Name),
+			Summary: fmt.Sprintf("%s is full, and all that is sent leaves by it; %s takes in answers and sends nothing: the route of this host has one next hop, the peer answers over both.", at.link, l.Name),
 			Evidence: append(v.fullEvidence(at.link),
 				diagnose.Fact("packets that came in by "+l.Name, fmt.Sprintf("%.0f a second, of %.0f bytes", seen.RxPackets, float64(seen.Rx)/8/seen.RxPackets), liveCounters),
 				diagnose.Fact("packets sent by "+l.Name, fmt.Sprintf("%.0f a second", seen.TxPackets), liveCounters)),
