@@ -149,7 +149,7 @@ func (v *view) oneLinkBehind(at direction) (links []string, ok bool) {
 			used++
 		}
 	}
-	return links, used >= 2 && sum >= unit.BitRate(fullShare*float64(most)) && sum <= unit.BitRate(1.03*float64(most))
+	return links, used >= 2 && sum >= unit.BitRate(fullShare*float64(most)) && sum <= unit.BitRate(1.08*float64(most))
 }
 
 // partShare is the part of a link that is used, not a chance packet.
