@@ -85,12 +85,14 @@ func (s *stand) pairs() (all [][2]netip.Addr) {
 	return all
 }
 
-// program sends over each pair of addresses until the test ends.
+// program sends over each pair of addresses until the test ends, from ports in a row: those
+// that the kernel gives to sockets with an address are all odd, and a hash may put all on
+// one link.
 func (s *stand) program(pairs [][2]netip.Addr) {
 	s.t.Helper()
 	each := max(1, s.flows/max(1, len(pairs)))
 	for i, p := range pairs {
-		s.do(fmt.Sprintf("b&: iperf3 -s -p %[1]d\nhere: sleep 0.3\na&: iperf3 -c %[2]v -B %[3]v -p %[1]d -P %[4]d -t 60\n", livePort+i, p[1], p[0], each))
+		s.do(fmt.Sprintf("b&: iperf3 -s -p %[1]d\nhere: sleep 0.3\na&: iperf3 -c %[2]v -B %[3]v --cport %[5]d -p %[1]d -P %[4]d -t 60\n", livePort+i, p[1], p[0], each, 41000+100*i))
 	}
 	time.Sleep(3 * time.Second)
 }
