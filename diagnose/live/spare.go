@@ -159,9 +159,9 @@ const partShare = 0.1
 func (v *view) sentByOne(f livetraffic.Flow, links []string, queue record.Finding) record.Finding {
 	found, names := queue, strings.Join(links, ", ")
 	found.Cause, found.Confidence = record.SingleLink, 0.6
-	found.Summary = fmt.Sprintf("%s carry together what one of them could, and packets wait in a queue behind: the switch sends all of it by one link, as its hash or a MAC address has it, or %s has one link only.", names, f.Dst)
+	found.Summary = fmt.Sprintf("%s carry together what one of them could, and packets wait in a queue behind: the switch sends all of it by one link, for its hash, for one MAC address, or for a port that is outside its channel, or %s has one link only.", names, f.Dst)
 	found.Evidence = append(slices.Clone(queue.Evidence), diagnose.Fact("the links used", v.loads(links), liveCounters))
-	found.Remedy = fmt.Sprintf("where %s has several links, look at the hash of the switch before it: addresses and ports (layer3+4), not MAC addresses; `linerate explain --live` there says how full its links are", f.Dst)
+	found.Remedy = fmt.Sprintf("where %s has several links, look at the channel and the hash of the switch before it: all ports in, addresses and ports (layer3+4), not MAC addresses; `linerate explain --live` there says how full its links are", f.Dst)
 	found.Also = []record.Alternative{{Cause: record.Shaper, Confidence: 0.25, Summary: queue.Summary}, {Cause: record.LineRate, Confidence: 0.15, Summary: f.Dst.String() + " has one link, and it is full"}}
 	return found
 }
