@@ -95,7 +95,7 @@ var stories = []story{
 func tellStories(v *scene.View) {
 	told := make(map[record.Cause]bool)
 	for _, s := range stories {
-		if told[s.cause] || s.complains && !v.Complains() || v.HasFinding(s.cause) && s.cause != record.LACPDown {
+		if told[s.cause] || s.complains && !v.Complains() || surer(v, s.cause, s.sure) && s.cause != record.LACPDown {
 			continue
 		}
 		var by *piece.Host
@@ -123,6 +123,13 @@ func tellStories(v *scene.View) {
 		told[s.cause] = true
 		v.Add(cause, s.sure, by, s.where, s.what, s.remedy, evidence...).Ask = s.ask
 	}
+}
+
+// surer reports a finding of that cause which is as sure, or rests on an output.
+func surer(v *scene.View, cause record.Cause, sure float64) bool {
+	return slices.ContainsFunc(v.Findings, func(f scene.Finding) bool {
+		return f.Cause == cause && (f.Confidence >= sure || slices.ContainsFunc(f.Evidence, func(e record.Evidence) bool { return !strings.HasPrefix(e.What, "said") }))
+	})
 }
 
 // carriesFull reports a run that full packets passed.

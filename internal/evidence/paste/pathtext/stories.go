@@ -68,7 +68,10 @@ var (
 var parts = map[string]bool{"gigabit_part": true, "faster_part": true, "usb2_word": true, "outside": true, "ethernet_word": true, "iscsi": true, "storage": true, "gre_ipsec": true, "narrow_slot": true}
 
 // denying are stories whose own words begin with a denial.
-var denying = map[string]bool{"no_lacpdus": true, "pmtu_blocked": true}
+var denying = map[string]bool{"no_lacpdus": true}
+
+// inside are words within a story that deny it.
+var inside = piece.Compile(`(?i)\b(?:nothing|neither|nor|none|no longer)\b`)
 
 // tellStories notes what a line's sentences tell.
 func (s *sink) tellStories(text string, l piece.Line) {
@@ -80,7 +83,7 @@ func (s *sink) tellStories(text string, l piece.Line) {
 				continue
 			}
 			before := sentence[:m[0]]
-			if !denying[story.key] && denies.MatchString(before) || wonders.MatchString(before) {
+			if !denying[story.key] && denies.MatchString(before) || wonders.MatchString(before) || story.key == "modes_differ" && inside.MatchString(sentence[m[0]:m[1]]) {
 				continue
 			}
 			s.Set("said", story.key, sentence[m[0]:m[1]], l)
@@ -144,10 +147,16 @@ var exclusions = func() (out []struct {
 	return out
 }()
 
+// anySize is how a sentence says that small frames fare as large ones do.
+var anySize = piece.Compile(`(?i)\b1500(?: bytes?)?\b[^.;,]{0,12}\b(?:too|as well|also|makes? no difference|made no difference|(?:the )?same)\b|\b(?:also|even|still|same)\b[^.;,]{0,24}\b(?:with|at|on|back to|using)\b[^.;,\d]{0,16}\b1500\b|\bwith (?:and|or) without jumbo\b|\b(?:with|at|between) 1500 (?:and|or) 9000\b`)
+
 // deny notes which causes a sentence excludes, or whose remedy was tried already.
 func (s *sink) deny(sentence string, l piece.Line) {
 	if strings.HasSuffix(strings.TrimSpace(sentence), "?") || tunedWords.MatchString(sentence) && !noHelp.MatchString(sentence) {
 		return
+	}
+	if m := anySize.FindString(sentence); m != "" && !s.told("not_mtu") {
+		s.Set("said", "not_mtu", m, l)
 	}
 	for _, e := range exclusions {
 		if m := e.shape.FindString(sentence); m != "" && !s.told(e.key) {
