@@ -30,9 +30,9 @@ func toldWindow(v *scene.View) {
 	if many, _, _ := saidRate(v, "rate_many"); many > 0 && float64(many) < saidtext.FewFlows*float64(rate) {
 		return // several carry no more: the way is full, not each connection
 	}
-	_, trip, told := saidBy(v, "trip_ms")
-	_, far, _ := saidBy(v, "far")
-	_, by, _ := saidBy(v, "copy_by")
+	_, trip, told := v.SaidBy("trip_ms")
+	_, far, _ := v.SaidBy("far")
+	_, by, _ := v.SaidBy("copy_by")
 	evidence := []record.Evidence{scene.Saw("said", rate.String(), at)}
 	ms := piece.Float(trip.Text)
 	if !told || ms < 10 || ms > 1000 {

@@ -101,14 +101,14 @@ func tellStories(v *scene.View) {
 		var by *piece.Host
 		var evidence []record.Evidence
 		for _, key := range s.told {
-			h, x, ok := saidBy(v, key)
+			h, x, ok := v.SaidBy(key)
 			if !ok {
 				evidence = nil
 				break
 			}
 			by, evidence = h, append(evidence, scene.Saw("said", strings.TrimSpace(x.Text), x.Source))
 		}
-		if evidence == nil || v.Said(s.without...) || s.cause == record.MTU && carriesFull(v) {
+		if evidence == nil || v.Said(s.without...) || s.cause == record.MTU && carriesFull(v) || s.cause == record.Application && v.Best() >= leastGigabit && scene.NearLineRate(v.Best()) {
 			continue
 		}
 		cause := s.cause
@@ -140,7 +140,7 @@ func carriesFull(v *scene.View) bool {
 // saidRate is a rate that sentences tell by the first of these facts; zero none.
 func saidRate(v *scene.View, keys ...string) (unit.BitRate, *piece.Host, piece.Source) {
 	for _, key := range keys {
-		if h, x, ok := saidBy(v, key); ok && piece.Float(x.Text) > 0 {
+		if h, x, ok := v.SaidBy(key); ok && piece.Float(x.Text) > 0 {
 			return unit.BitRate(piece.Float(x.Text)), h, x.Source
 		}
 	}
@@ -171,7 +171,7 @@ func guestBelowHost(v *scene.View) {
 
 // sharedUplink: several ports that come to what one link carries, and one uplink behind.
 func sharedUplink(v *scene.View) {
-	h, x, ok := saidBy(v, "shared_uplink")
+	h, x, ok := v.SaidBy("shared_uplink")
 	rate, _, at := saidRate(v, "rate_many", "rate_most", "net_bps")
 	rate = max(rate, v.Best())
 	if !ok || rate == 0 || !scene.NearLineRate(rate) || !v.Complains() || v.HasFinding(record.LineRate) {
@@ -191,7 +191,7 @@ const (
 
 // fullGigabit: what one gigabit carries, where people tell of a gigabit on the way.
 func fullGigabit(v *scene.View) {
-	h, x, ok := saidBy(v, "gigabit_part")
+	h, x, ok := v.SaidBy("gigabit_part")
 	least, _, at := saidRate(v, "copy_bps", "net_bps", "rate_most")
 	most, _, _ := saidRate(v, "rate_most", "copy_most_bps", "net_bps")
 	_, bundle := v.Case.Topics["bundle"]
@@ -200,7 +200,7 @@ func fullGigabit(v *scene.View) {
 		return
 	}
 	sure, slow := 0.56, ""
-	if _, fast, told := saidBy(v, "faster_part"); told {
+	if _, fast, told := v.SaidBy("faster_part"); told {
 		sure, slow = 0.5, " A link is as fast as the slowest part of the way: the ports and cards of "+strings.TrimSpace(fast.Text)+" beside it change nothing."
 	}
 	v.Add(record.LineRate, sure, h, "a gigabit on the way",
@@ -216,7 +216,7 @@ var laneRates = []unit.BitRate{2 * unit.Gbps, 4 * unit.Gbps, 7877 * unit.Mbps}
 
 // oneLane: a card with one lane, and a rate that one lane carries.
 func oneLane(v *scene.View) {
-	h, x, ok := saidBy(v, "narrow_slot")
+	h, x, ok := v.SaidBy("narrow_slot")
 	rate, _, at := saidRate(v, "net_bps", "rate_many", "rate_most")
 	rate = max(rate, v.Best())
 	if !ok || rate < 1200*unit.Mbps || v.HasFinding(record.CardSlot) {
@@ -238,8 +238,8 @@ func oneLane(v *scene.View) {
 // sshOverFast: a copy by ssh over a link of ten gigabits or more.
 func sshOverFast(v *scene.View) {
 	rate, h, at := saidRate(v, "copy_bps")
-	_, by, ok := saidBy(v, "copy_by")
-	_, fast, told := saidBy(v, "faster_part")
+	_, by, ok := v.SaidBy("copy_by")
+	_, fast, told := v.SaidBy("faster_part")
 	most, _, _ := saidRate(v, "copy_most_bps")
 	gbps := piece.Float(strings.TrimFunc(fast.Text, func(r rune) bool { return r < '0' || r > '9' }))
 	if !ok || !told || gbps < 10 || !scene.Contains(by.Text, "scp", "sftp", "rsync") || rate < 500*unit.Mbps || rate > 7*unit.Gbps || most > 7*unit.Gbps || farAway(v) || len(v.Findings) > 0 || v.Said("not_cpu", "cpu_full_not") {

@@ -39,6 +39,8 @@ var stories = []struct {
 	{"one_portal", piece.Compile(`(?i)\b(?:only|just|a single|single|one)\b(?: (?:one|1|a|single|iscsi|target|active)){0,3} (?:portal|target (?:ip|portal|address)|iscsi (?:session|connection|path|target ip)|session|path|vmkernel (?:port|adapter)|vmk)\b|\bone ip(?: address)? (?:on|for|at) the (?:target|san|nas|array|storage)\b`)},
 	// One uplink behind several ports.
 	{"shared_uplink", piece.Compile(`(?i)\b(?:shar(?:e|es|ed|ing)|single|one|only|same|both (?:go|run|leave)[^.;]{0,16})\b[^.;]{0,24}\b(?:uplinks?|inter-?switch links?|isl|backhaul|stack(?:ing)? (?:link|cable)|link between (?:the )?(?:two )?(?:switches|racks|rooms|floors|buildings|data ?cent(?:er|re)s)|trunk (?:between|to))\b|\b(?:uplink|inter-?switch link|isl|backhaul|link between (?:the )?(?:two )?(?:switches|racks))\b[^.;]{0,30}\b(?:is|are|was|only|just|has|at|of)\b[^.;]{0,16}\b(?:saturated|full|maxed|the bottleneck|\d+ ?g(?:b|be|bps|bit)?\b|gigabit|oversubscribed)|\boversubscri\w+\b`)},
+	// SMB over one connection.
+	{"no_multichannel", piece.Compile(`(?i)\b(?:smb ?3? )?multi-?channel\b[^.;,]{0,24}\b(?:off|disabled|not (?:enabled|supported|active|working|in use|used|turned on|available)|isn.?t (?:enabled|supported|active|working|used)|(?:does|did)(?:n.?t| not) (?:work|kick in|engage|support)|never (?:enabled|turned on|kick\w*))|\b(?:without|no|not us\w+|not support\w*|lacks?|disabled) (?:smb ?3? )?multi-?channel\b|\b(?:smb|cifs|samba)\b[^.;]{0,40}\b(?:only|just|single|one)\b(?: \w+)? (?:tcp )?(?:connection|channel|session)\b|\b(?:only|just|single)\b(?: \w+)? smb (?:connection|channel|session)\b`)},
 	// One request at a time.
 	{"depth_one", piece.Compile(`(?i)\b(?:io-?depth|queue[- ]?depth|qd|outstanding (?:i/?os?|requests?))\b ?(?:of|is|was|=|:)? ?1\b|-iodepth[= ]1\b|\b(?:qd ?1|one (?:i/?o|request) at a time)\b|\bsingle[- ]threaded (?:fio|dd|test|copy|read|write)\b|\b(?:sync(?:hronous)?|o_sync|o_dsync|fsync) writes?\b`)},
 	// Segments overtake each other.
@@ -51,9 +53,9 @@ var stories = []struct {
 	{"iscsi", piece.Compile(`(?i)\b(?:iscsi|mpio|multipath\w*)\b`)},
 	{"storage", piece.Compile(`(?i)\b(?:fio|dd|iscsi|nfs|rbd|ceph|longhorn|lun|datastore|zvol|drbd|crystaldiskmark|volume|disks?|array|san)\b`)},
 	{"narrow_slot", piece.Compile(`(?i)\bx1\b[^.;]{0,16}\b(?:slot|lane|pci-?e|link|connector)|\bpci-?e?\b[^.;]{0,20}\bx ?1\b|\b(?:one|single|1) (?:pci-?e )?lane\b|\bx4\b[^.;]{0,30}\b(?:electrical\w*|wired)\b[^.;]{0,16}\bx1\b`)},
-	{"usb2_word", piece.Compile(`(?i)\busb[ -]?(?:2|2\.0|ii)\b|\busb ?2(?:\.0)? ?(?:port|bus|hub|protocol|speed)`)},
+	{"usb2_word", piece.Compile(`(?i)\busb[ -]?(?:2|2\.0|ii)\b|\busb ?2(?:\.0)? ?(?:port|bus|hub|protocol|speed)|\b480 ?m(?:b(?:it)?(?:/s|ps)?)?\b`)},
 	{"outside", piece.Compile(`(?i)\b(?:to|over|through|via|from) (?:the |a )?(?:public )?(?:internet|external|public ip|on-?prem\w*)\b|\bdownloads?\b|\bspeed ?tests?\b`)},
-	{"ethernet_word", piece.Compile(`(?i)\b(?:ethernet|lan|nic|rj-?45|network (?:adapter|card|dongle))\b`)},
+	{"ethernet_word", piece.Compile(`(?i)\b(?:ethernet|lan|nic|rj-?45|network (?:adapter|card|dongle|port|interface|chip)|gigabit (?:port|adapter)|\d(?:\.\d)? ?g(?:be|b|bit|bps)?(?: network)? (?:adapter|dongle|port))\b`)},
 	{"gigabit_part", piece.Compile(`(?i)\b(?:1 ?g(?:b(?:e|its?|ps|it/s)?|ig)?|gigabit|gbe|1000 ?(?:base-?tx?|mb\w*))\b(?: \w+)? ?(?:switch\w*|router|nics?|ports?|links?|cards?|adapters?|networks?|ethernet|lan|connections?|interfaces?|uplinks?|line)\b|\b(?:switch|router|nic|port|link|card|adapter|network|lan|interface)\b[^.;]{0,20}\b(?:is|are|has|only|of)\b[^.;]{0,16}\b(?:1 ?g(?:b(?:e|its?|ps)?|ig)?|gigabit|1000 ?mb\w*)\b`)},
 	{"faster_part", piece.Compile(`(?i)\b(?:2\.5|5|10|25|40|50|100) ?g(?:b(?:e|its?|ps|it/s)?|ig|base-?\w+)?\b`)},
 }
@@ -68,7 +70,7 @@ var (
 var parts = map[string]bool{"gigabit_part": true, "faster_part": true, "usb2_word": true, "outside": true, "ethernet_word": true, "iscsi": true, "storage": true, "gre_ipsec": true, "narrow_slot": true}
 
 // denying are stories whose own words begin with a denial.
-var denying = map[string]bool{"no_lacpdus": true}
+var denying = map[string]bool{"no_lacpdus": true, "no_multichannel": true}
 
 // inside are words within a story that deny it.
 var inside = piece.Compile(`(?i)\b(?:nothing|neither|nor|none|no longer)\b`)
