@@ -42,7 +42,7 @@ func fewUnderWay(v *scene.View) {
 		}
 		f := v.Add(record.Application, 0.72, nil, "requests under way (fio)",
 			fmt.Sprintf("fio has few requests under way (%.0f of %v), and each takes %.3g ms: that is %v, which is its rate (%v). The wait for each request is the limit (the way to the storage and back, and its disks), and no link is full.", depth, unit.Bytes(block), micros/1000, could, r.Rate),
-			"Keep more under way: `--ioengine=libaio --iodepth=32 --direct=1` and --numjobs, larger blocks (`--bs=1M`), or the same in the program that is slow. What a single request waits for is mended at the storage: a log device or cache for sync writes, faster disks, fewer hops.",
+			"Keep more under way: `--ioengine=libaio --iodepth=32 --direct=1` and --numjobs, larger blocks (`--bs=1M`), or the same in the program that is slow. What a single request waits for is repaired at the storage: a log device or cache for sync writes, faster disks, fewer hops.",
 			scene.Saw("fio", fmt.Sprintf("iodepth %.0f, %v, clat %.3g ms, %v", depth, unit.Bytes(block), micros/1000, r.Rate), r.Source))
 		f.Ask = []scene.Missing{
 			{Command: "fio with --iodepth=32 --ioengine=libaio --direct=1 and --bs=1M", Host: "the client", Why: "whether more under way carry more"},
