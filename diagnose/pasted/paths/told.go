@@ -91,6 +91,9 @@ func twoHomes(v *scene.View) {
 			append(evidence, scene.Saw("said", subnet.Text, subnet.Source))...).Ask = asks
 		return
 	}
+	if !v.Said("iscsi", "storage", "copy_bps", "one_portal", "no_multichannel") {
+		return // ports that are tried one by one
+	}
 	v.Add(record.SingleLink, 0.5, h, "one address of several",
 		"By what is said, one end has several addresses and the other uses one: a mount or a session goes to the address that it was given, and by the link of that address, whatever others there are.",
 		"Let the client use each: iSCSI with a session to every portal and round robin in multipath (`path_selector round-robin 0`, ESXi: VMW_PSP_RR with iops=1); NFS 4.1 with `nconnect` and `trunkdiscovery` or `max_connect`, or several mounts; SMB 3 multichannel on both ends.", evidence...).Ask = asks

@@ -8,7 +8,7 @@ import (
 
 // Words that stories are made of: parts of a sentence that several of them use.
 const (
-	linkName = `(?:(?:eth|en[opsx]|em|ens|eno|lan|bond|wlan|ix|igb|vmnic|vmk)\w*\d\w*|(?:the |my |a )?(?:1|2\.5|5|10|25|40|100) ?g(?:b|be|bps|bit|ig)?\b(?: \w+)?|(?:the |my |its )?(?:mgmt|management|lan|wi-?fi|wireless|slow\w*|onboard|storage|default|motherboard|internal|built-?in) (?:nic|network|interface|link|port|vlan|adapter|card))`
+	linkName = `(?:(?:eth|en[opsx]|em|ens|eno|lan|bond|wlan|ix|igb|vmnic|vmk)\w*\d\w*|(?:the |my |a )?(?:1|2\.5|5|10|25|40|100) ?g(?:b|be|bps|bit|ig)?\b(?: \w+)?|(?:the |my |its )?(?:mgmt|management|lan|wi-?fi|wireless|slow\w*|onboard|storage|default|motherboard|internal|built-?in) (?:nic|network|interface|link|port|vlan|adapter|card)|(?:the |my |its |an? )?(?:realtek|intel|broadcom|mellanox|aquantia|marvell|usb)(?: \w+)? (?:nic|adapter|card|port|one))`
 	ofSwitch = `(?:switch(?:es)?|cisco|nexus|catalyst|aruba|procurve|juniper|mikrotik|unifi|netgear|tp-?link|port-?channel|ether-?channel|trunk|trk\d*|other (?:end|side)|far end)`
 	ofServer = `(?:servers?|hosts?|linux|nas|synology|qnap|truenas|esxi?|proxmox|bond\d*|bonding|windows|team\w*|lagg\d*|node|machine|pc|our (?:end|side))`
 	statical = `(?:static(?:ally)?|mode on|mode ["'` + "`" + `]?on\b|balance-(?:rr|xor|alb|tlb)|active-backup|round[- ]?robin|mode ?[=:]? ?[01256]\b|no lacp|not lacp|without lacp|non-lacp|manual)`
@@ -30,7 +30,7 @@ var stories = []struct {
 	{"jumbo_breaks", piece.Compile(`(?i)\b(?:set\w*|chang\w+|rais\w+|increas\w+|enabl\w+|with|when|after|once|using|as soon as)\b[^.;]{0,40}\b(?:mtu\b[^.;\d]{0,16}\b(?:8[5-9]\d\d|9[0-2]\d\d)|jumbo(?: frames?| packets?)?|(?:8[5-9]\d\d|9[0-2]\d\d) mtu)\b[^.;]{0,90}\b(?:drops? to (?:0|zero|almost (?:0|zero|nothing)|nothing|kbit|kbps)|0 ?bits?|zero throughput|stops? (?:working|responding)|stall\w*|hangs?|no (?:traffic|connection|connectivity|ping|reply|response)|fail\w*|breaks?|broke|can(?:not|'t|no longer)|time-?outs?|times? out|unreachable|freez\w*|no longer (?:work|reach|mount|connect)\w*|stopp?ed|nothing (?:work|pass|goes))`)},
 	{"small_works", piece.Compile(`(?i)\b(?:with|at|on|back to|using|default|mtu|set to)\b[^.;\d]{0,16}\b1500\b[^.;]{0,50}\b(?:works?|working|fine|ok(?:ay)?|no (?:problems?|issues?)|normal\w*|perfect\w*|good|full speed|\d+(?:\.\d+)? ?[gm]b(?:it)?(?:/s|ps)?)\b|\b(?:works?|working|fine|ok(?:ay)?|no (?:problems?|issues?)|perfect\w*)\b[^.;]{0,20}\b(?:with|at|on|back to|using)\b[^.;\d]{0,16}\b1500\b|\bwithout jumbo\b[^.;]{0,30}\b(?:works?|fine|no (?:problems?|issues?)|ok|normal\w*)`)},
 	// It takes the one link where it should take the other.
-	{"other_link", piece.Compile(`(?i)\b(?:goes|going|go|sent|uses?|using|used|leaves?|takes?|active|flows?|routed|runs?|running|copies|copying|transfers?|transferring|traffic|prefers?|chooses?|picks?)\b[^.;]{0,50}\b` + linkName + `[^.;]{0,30}\b(?:instead of|rather than|not)\b[^.;]{0,30}\b` + linkName + `|\b` + linkName + `[^.;]{0,24}\b(?:is|was|gets|carries|shows)\b[^.;]{0,30}\b(?:instead of|rather than)\b[^.;]{0,20}\b` + linkName)},
+	{"other_link", piece.Compile(`(?i)\b(?:goes|going|go|sent|uses?|using|used|leaves?|takes?|active|flows?|routed|runs?|running|copies|copying|transfers?|transferring|traffic|prefers?|chooses?|picks?|talk\w*)\b[^.;]{0,50}\b` + linkName + `[^.;]{0,30}\b(?:instead of|rather than|not)\b[^.;]{0,30}\b` + linkName + `|\b` + linkName + `[^.;]{0,24}\b(?:is|was|gets|carries|shows)\b[^.;]{0,30}\b(?:instead of|rather than)\b[^.;]{0,20}\b` + linkName)},
 	// One end is LACP and the other is not.
 	{"modes_differ", piece.Compile(`(?i)\b` + ofSwitch + `\b[^.;]{0,50}\b` + statical + `[^;]{0,90}\b` + ofServer + `\b[^.;]{0,50}\b` + dynamic + `|\b` + ofServer + `\b[^.;]{0,50}\b` + statical + `[^;]{0,90}\b` + ofSwitch + `\b[^.;]{0,50}\b` + dynamic + `|\b` + ofSwitch + `\b[^.;]{0,50}\b` + dynamic + `[^;]{0,90}\b` + ofServer + `\b[^.;]{0,50}\b` + statical + `|\b` + ofServer + `\b[^.;]{0,50}\b` + dynamic + `[^;]{0,90}\b` + ofSwitch + `\b[^.;]{0,50}\b` + statical)},
 	{"both_passive", piece.Compile(`(?i)\b(?:both|each) (?:ends?|sides?|switch\w*|of them)\b[^.;]{0,30}\bpassive\b|\bpassive\b[^.;]{0,20}\bon both\b|\blacp passive\b[^.;]{0,60}\b(?:also|too|as well)\b`)},
@@ -39,6 +39,8 @@ var stories = []struct {
 	{"one_portal", piece.Compile(`(?i)\b(?:only|just|a single|single|one)\b(?: (?:one|1|a|single|iscsi|target|active)){0,3} (?:portal|target (?:ip|portal|address)|iscsi (?:session|connection|path|target ip)|session|path|vmkernel (?:port|adapter)|vmk)\b|\bone ip(?: address)? (?:on|for|at) the (?:target|san|nas|array|storage)\b`)},
 	// One uplink behind several ports.
 	{"shared_uplink", piece.Compile(`(?i)\b(?:shar(?:e|es|ed|ing)|single|one|only|same|both (?:go|run|leave)[^.;]{0,16})\b[^.;]{0,24}\b(?:uplinks?|inter-?switch links?|isl|backhaul|stack(?:ing)? (?:link|cable)|link between (?:the )?(?:two )?(?:switches|racks|rooms|floors|buildings|data ?cent(?:er|re)s)|trunk (?:between|to))\b|\b(?:uplink|inter-?switch link|isl|backhaul|link between (?:the )?(?:two )?(?:switches|racks))\b[^.;]{0,30}\b(?:is|are|was|only|just|has|at|of)\b[^.;]{0,16}\b(?:saturated|full|maxed|the bottleneck|\d+ ?g(?:b|be|bps|bit)?\b|gigabit|oversubscribed)|\boversubscri\w+\b`)},
+	// MPTCP with one way.
+	{"one_subflow", piece.Compile(`(?i)\b(?:only|just)\b[^.;]{0,20}\b(?:1|one|a single) sub-?flow\b|\bsub-?flows?\b[^.;]{0,30}\b(?:won.?t|not|never|can.?t|cannot|fail\w*|don.?t|doesn.?t|isn.?t|aren.?t)\b[^.;]{0,20}\b(?:used?|create\w*|establish\w*|connect\w*|join\w*)|\bno (?:additional|second|extra|other|more)? ?sub-?flows?\b`)},
 	// SMB over one connection.
 	{"no_multichannel", piece.Compile(`(?i)\b(?:smb ?3? )?multi-?channel\b[^.;,]{0,24}\b(?:off|disabled|not (?:enabled|supported|active|working|in use|used|turned on|available)|isn.?t (?:enabled|supported|active|working|used)|(?:does|did)(?:n.?t| not) (?:work|kick in|engage|support)|never (?:enabled|turned on|kick\w*))|\b(?:without|no|not us\w+|not support\w*|lacks?|disabled) (?:smb ?3? )?multi-?channel\b|\b(?:smb|cifs|samba)\b[^.;]{0,40}\b(?:only|just|single|one)\b(?: \w+)? (?:tcp )?(?:connection|channel|session)\b|\b(?:only|just|single)\b(?: \w+)? smb (?:connection|channel|session)\b`)},
 	// One request at a time.
@@ -70,7 +72,7 @@ var (
 var parts = map[string]bool{"gigabit_part": true, "faster_part": true, "usb2_word": true, "outside": true, "ethernet_word": true, "iscsi": true, "storage": true, "gre_ipsec": true, "narrow_slot": true}
 
 // denying are stories whose own words begin with a denial.
-var denying = map[string]bool{"no_lacpdus": true, "no_multichannel": true}
+var denying = map[string]bool{"no_lacpdus": true, "one_subflow": true, "no_multichannel": true}
 
 // inside are words within a story that deny it.
 var inside = piece.Compile(`(?i)\b(?:nothing|neither|nor|none|no longer)\b`)
