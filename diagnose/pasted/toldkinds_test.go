@@ -36,6 +36,13 @@ func TestRatesTold(t *testing.T) {
 		{"an overlay that costs little", "Traffic of pods between nodes with flannel's vxlan backend is slowed down by about 2%, why?\n", record.Unknown, 0, 0, "", "mpstat -P ALL 1` on both ends: one core"},
 		{"a core, told behind", "I test with iperf3 and several streams and it is too slow.\nThe CPU load is at 100% all the time, but on one core.\n", record.SenderCPU, 0.5, 0.7, "", ""},
 		{"heavy on the processor", "A backup by ssh gets 30 MB/s over gigabit, and the ssh server causes heavy CPU load.\n", record.SenderCPU, 0.5, 0.6, "cipher", ""},
+		{"traced to the processor", "Our VPN router gives 20 of 50 Mbit/s, slow.\nI traced it down to the CPU of the little box.\n", record.SenderCPU, 0.5, 0.6, "top -H", ""},
+		{"traced to something else", "Our VPN router gives 20 of 50 Mbit/s, slow.\nI traced it down to the line and not to the CPU of the box.\n", record.Unknown, 0, 0, "", "processor is the limit"},
+		{"one core that is maxed out", "The speed of my VPN is low. In htop just one core was used and it was maxed out.\n", record.SenderCPU, 0.5, 0.65, "", ""},
+		{"one core that is idle", "The speed of my VPN is low. In htop just one core was used and it was mostly idle.\n", record.Unknown, 0, 0, "", "one core is full"},
+		{"uses it heavily", "With openvpn the speed drops from 300 to 20 Mbit/s and openvpn uses the CPU heavily.\n", record.SenderCPU, 0.4, 0.6, "", ""},
+		{"the slower card", "Speed tests of the container get 900 Mbit/s only.\nIt was working on the 1 gigabit NIC instead of the 10 gigabit NIC.\n", record.AsymmetricRoute, 0.5, 0.6, "", ""},
+		{"the faster card", "Speed tests of the container get 900 Mbit/s only.\nIt is working on the 10 gigabit NIC, I checked its counters.\n", record.Unknown, 0, 0, "", "takes another link than"},
 		{"a program that works", "Our server got all its speed back, rsync is at work and all is fast now. Before it was slow.\n", record.Unknown, 0, 0, "", "heavy on the processor"},
 	})
 }
