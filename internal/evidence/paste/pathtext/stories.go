@@ -8,7 +8,7 @@ import (
 
 // Words that stories are made of: parts of a sentence that several of them use.
 const (
-	linkName = `(?:(?:eth|en[opsx]|em|ens|eno|lan|bond|wlan|ix|igb|vmnic|vmk)\w*\d\w*|(?:the |my |a )?(?:1|2\.5|5|10|25|40|100) ?g(?:b|be|bps|bit|ig)?\b(?: \w+)?|(?:the |my |its )?(?:mgmt|management|lan|wi-?fi|wireless|slow\w*|onboard|storage|default|motherboard|internal|built-?in) (?:nic|network|interface|link|port|vlan|adapter|card)|(?:the |my |its |an? )?(?:realtek|intel|broadcom|mellanox|aquantia|marvell|usb)(?: \w+)? (?:nic|adapter|card|port|one))`
+	linkName = `(?:(?:eth|en[opsx]|em|ens|eno|lan|bond|wlan|ix|igb|vmnic|vmk)\w*\d\w*|(?:the |my |a )?(?:1|2\.5|5|10|25|40|100) ?g(?:b|be|bps|bit|ig|igabit)?\b(?: \w+)?|(?:the |my |its )?(?:mgmt|management|lan|wi-?fi|wireless|slow\w*|onboard|storage|default|motherboard|internal|built-?in) (?:nic|network|interface|link|port|vlan|adapter|card)|(?:the |my |its |an? )?(?:realtek|intel|broadcom|mellanox|aquantia|marvell|usb)(?: \w+)? (?:nic|adapter|card|port|one))`
 	ofSwitch = `(?:switch(?:es)?|cisco|nexus|catalyst|aruba|procurve|juniper|mikrotik|unifi|netgear|tp-?link|port-?channel|ether-?channel|trunk|trk\d*|other (?:end|side)|far end)`
 	ofServer = `(?:servers?|hosts?|linux|nas|synology|qnap|truenas|esxi?|proxmox|bond\d*|bonding|windows|team\w*|lagg\d*|node|machine|pc|our (?:end|side))`
 	statical = `(?:static(?:ally)?|mode on|mode ["'` + "`" + `]?on\b|balance-(?:rr|xor|alb|tlb)|active-backup|round[- ]?robin|mode ?[=:]? ?[01256]\b|no lacp|not lacp|without lacp|non-lacp|manual)`
@@ -22,7 +22,7 @@ var stories = []struct {
 	words piece.Pattern
 }{
 	// A core is what limits.
-	{"cpu_bound", piece.Compile(`(?i)\b(?:limited|bound|bottleneck\w*|constrained) by (?:the |its |my |our )?(?:cpu|processor)\b|\bcpu[- ](?:bound|limited|bottleneck\w*|constrained)\b|\b(?:cpu|processor) (?:is|was|becomes?) (?:the |my |our )?(?:bottleneck|limit|limiting)|\b(?:cpu|processor)\b[^.;]{0,24}\b(?:almost|nearly|near|close to) (?:full|100 ?%|maxed)|\b(?:100|9[5-9]) ?% cpu(?: usage| load| use| utili[sz]ation)?\b[^.;]{0,40}\b(?:process|daemon|thread|child|\w{2,}d)\b|\bbottleneck (?:is|was) (?:the |my |our )?(?:cpu|processor)\b|\btraced\b[^.;]{0,30}\bto (?:the |my |its )?(?:cpu|processor)\b|\bcpu (?:usage|load|use) (?:\w+ ){0,2}(?:to|at|hits|reaches) (?:100|9[5-9]) ?(?:%|percent)`)},
+	{"cpu_bound", piece.Compile(`(?i)\b(?:limited|bound|bottleneck\w*|constrained) by (?:the |its |my |our )?(?:cpu|processor)\b|\bcpu[- ](?:bound|limited|bottleneck\w*|constrained)\b|\b(?:cpu|processor) (?:is|was|becomes?) (?:the |my |our )?(?:bottleneck|limit|limiting)|\b(?:cpu|processor)\b[^.;]{0,24}\b(?:almost|nearly|near|close to) (?:full|100 ?%|maxed)|\b(?:100|9[5-9]) ?% cpu(?: usage| load| use| utili[sz]ation)?\b[^.;]{0,40}\b(?:process|daemon|thread|child|\w{2,}d)\b|\bbottleneck (?:is|was) (?:the |my |our )?(?:cpu|processor)\b|\btraced(?: \w+){0,3} to (?:the |my |its )?(?:cpu|processor)\b|\bcpu (?:usage|load|use) (?:\w+ ){0,2}(?:to|at|hits|reaches) (?:100|9[5-9]) ?(?:%|percent)`)},
 	// Nobody tells the sender that its packets are too large.
 	{"pmtu_blocked", piece.Compile(`(?i)\b(?:path mtu(?: discovery)?|pmtud?(?: discovery)?)\b[^.;]{0,40}\b(?:impossible|broken|fail\w*|block\w*|not work\w*|doesn.t work|black ?hol\w*)|\b(?:fragmentation needed|frag(?:mentation)?-needed|packet too big)\b[^.;]{0,50}\b(?:block\w*|dropp?\w*|filter\w*|never (?:arriv|reach|com)\w*|lost|discard\w*)|\b(?:block\w*|dropp?\w*|filter\w*|discard\w*)\b[^.;]{0,30}\b(?:fragmentation needed|packet too big|icmp type 3)\b`)},
 	{"icmp_blocked", piece.Compile(`(?i)\b(?:blocks?|blocked|blocking|drops?|dropped|dropping|filters?|filtered|filtering|discards?|discarded|denies|denied)\b[^.;]{0,16}\bicmp\b|\bicmp\b[^.;]{0,24}\b(?:blocked|dropped|filtered|discarded|disabled|denied)\b`)},
@@ -71,6 +71,9 @@ var (
 // parts are stories that name what is there: one may ask about it as well.
 var parts = map[string]bool{"gigabit_part": true, "faster_part": true, "usb2_word": true, "outside": true, "ethernet_word": true, "iscsi": true, "storage": true, "gre_ipsec": true, "narrow_slot": true}
 
+// moreOf is a number before "gigabit" that makes it several.
+var moreOf = piece.Compile(`(?:\d\d|[02-9]|\.\d)[ -]?$`)
+
 // denying are stories whose own words begin with a denial.
 var denying = map[string]bool{"no_lacpdus": true, "one_subflow": true, "no_multichannel": true}
 
@@ -87,6 +90,9 @@ func (s *sink) tellStories(text string, l piece.Line) {
 				continue
 			}
 			before := sentence[:m[0]]
+			if story.key == "gigabit_part" && moreOf.MatchString(before) {
+				continue
+			}
 			if !denying[story.key] && denies.MatchString(before) || wonders.MatchString(before) || story.key == "modes_differ" && inside.MatchString(sentence[m[0]:m[1]]) {
 				continue
 			}
