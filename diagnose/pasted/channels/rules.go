@@ -9,7 +9,7 @@ func Rules() []scene.Rule {
 		noAggregator,
 		blackHole, smallBridge, largeBridge, unlikeFrames, failoverPaths,
 		otherBundles, evenAdapters,
-		lacpSilent, fecMismatch, lacpSplit, lacpStates, teamPorts, teamWatches, teamHashes, useCarrier,
+		lacpSilent, noCarrier, fecMismatch, lacpSplit, lacpStates, teamPorts, teamWatches, teamHashes, useCarrier,
 		lacpEvents, slowStart, delayedUp, flapping, notAdded, dimLight,
 		placedFlows,
 		layer2Hash, oneNextHop, roundRobin, switchHash, fewFlows, multipathHash,

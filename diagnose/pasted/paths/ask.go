@@ -10,10 +10,10 @@ import (
 // guest's card, a long path; nil where nothing was told of the way.
 func Ask(v *scene.View) []scene.Missing {
 	p := pathOf(v)
-	if _, _, ok := saidBy(v, "mptcp"); ok && len(v.Bonds) == 0 {
+	if _, _, ok := v.SaidBy("mptcp"); ok && len(v.Bonds) == 0 {
 		return mptcpAsks
 	}
-	if _, _, ok := saidBy(v, "unreachable"); ok && p.through == 0 && len(v.Case.Runs) == 0 {
+	if _, _, ok := v.SaidBy("unreachable"); ok && p.through == 0 && len(v.Case.Runs) == 0 {
 		return reachAsks
 	}
 	if p.used() {
@@ -25,13 +25,13 @@ func Ask(v *scene.View) []scene.Missing {
 	if farAway(v) {
 		return longAsks
 	}
-	if _, x, ok := saidBy(v, "cloud"); ok {
+	if _, x, ok := v.SaidBy("cloud"); ok {
 		return cloudAsks(x.Text)
 	}
-	if _, x, ok := saidBy(v, "guest_card"); ok {
+	if _, x, ok := v.SaidBy("guest_card"); ok {
 		return guestAsks(x.Text)
 	}
-	if _, x, ok := saidBy(v, "bulk_fails"); ok {
+	if _, x, ok := v.SaidBy("bulk_fails"); ok {
 		return []scene.Missing{
 			{Command: "ping -M do -s 1472 PEER", Host: "both hosts", Why: "pings pass and a transfer does not (" + x.Text + "): whether full packets do"},
 			{Command: "nc -vz PEER 5201", Host: "", Why: "whether the test's port is open in the firewalls, and the server listens"},

@@ -19,8 +19,8 @@ const (
 
 // toldCaps: an instance that people name, and a rate that is what its provider gives it.
 func toldCaps(v *scene.View) {
-	h, provider, ok := saidBy(v, "cloud")
-	_, name, named := saidBy(v, "instance")
+	h, provider, ok := v.SaidBy("cloud")
+	_, name, named := v.SaidBy("instance")
 	if !ok || !v.Complains() || v.HasFinding(record.Shaper) || len(v.Case.Runs) > 0 {
 		return
 	}
@@ -30,7 +30,7 @@ func toldCaps(v *scene.View) {
 	}
 	one, _, oneAt := saidRate(v, "rate_one")
 	most, _, at := saidRate(v, "rate_many", "rate_most", "net_bps")
-	_, public, outside := saidBy(v, "outside")
+	_, public, outside := v.SaidBy("outside")
 	caps, err := cloud.Table{}.Caps(cloud.Query{Cloud: netstate.Cloud{Provider: provider.Text, Instance: name.Text}})
 	near := func(rate unit.BitRate, c cloud.Cap) bool {
 		return rate > 0 && c.Rate > 0 && scene.Close(rate, c.Rate, leastOfCap, mostOfCap)
@@ -50,7 +50,7 @@ func toldCaps(v *scene.View) {
 		evidence = append(evidence, scene.Saw("said", one.String()+" by one flow", oneAt))
 		limit(0.66, "the limit of a flow ("+provider.Text+")", caps.Flow, one)
 	case v.Said("provider_cap"):
-		_, x, _ := saidBy(v, "provider_cap")
+		_, x, _ := v.SaidBy("provider_cap")
 		v.Add(record.Shaper, 0.55, h, "the instance's bandwidth ("+provider.Text+")",
 			"By what is said, the provider limits the instance: each type and size has a bandwidth of its own, smaller ones share a port or have credits above a base rate, and a flow often has a lower limit still. No driver and no setting of the host changes that.",
 			"Look the type's bandwidth up (AWS: `aws ec2 describe-instance-types`, baseline and peak; Azure: max network bandwidth of the size; Google: egress by machine type, less to public addresses), and take a larger one, or several; several flows where a flow is what ends.",

@@ -17,8 +17,8 @@ const mostContested = 0.46
 
 // flowRates are the rates of one flow and of several, as sentences tell them.
 func flowRates(v *scene.View) (one, many unit.BitRate, ok bool) {
-	_, single, told := saidBy(v, "rate_one")
-	_, sum, both := saidBy(v, "rate_many")
+	_, single, told := v.SaidBy("rate_one")
+	_, sum, both := v.SaidBy("rate_many")
 	one = unit.BitRate(piece.Float(single.Text))
 	for _, r := range v.Case.Runs { // one of them measured, the other told
 		if !told && !r.UDP && r.Target == 0 && max(len(r.Streams), r.Parallel) <= 1 {
@@ -36,16 +36,16 @@ func flowLimit(v *scene.View) {
 	if !ok || float64(sum) < saidtext.FewFlows*float64(single) || len(v.Bonds) > 0 || bundle && scene.NearLineRate(single) {
 		return
 	}
-	h, many, _ := saidBy(v, "rate_many")
+	h, many, _ := v.SaidBy("rate_many")
 	from := many.Source
-	if by, one, told := saidBy(v, "rate_one"); told {
+	if by, one, told := v.SaidBy("rate_one"); told {
 		h, from = by, one.Source
 	} else if len(v.Case.Runs) > 0 {
 		from = v.Case.Runs[0].Source
 	}
 	evidence := []record.Evidence{scene.Saw("said", fmt.Sprintf("%v by one flow", single), from), scene.Saw("said", fmt.Sprintf("%v by several", sum), many.Source)}
-	_, trip, far := saidBy(v, "trip_ms")
-	_, cloud, _ := saidBy(v, "cloud")
+	_, trip, far := v.SaidBy("trip_ms")
+	_, cloud, _ := v.SaidBy("cloud")
 	switch ms := piece.Float(trip.Text); {
 	case far && ms >= 10:
 		flight := float64(single) / 8 * ms / 1000
@@ -75,7 +75,7 @@ func flowLimit(v *scene.View) {
 			"See the round trip (`ping`) and what TCP waits for (`ss -tin`): window over round trip is the rate. Raise the third values of tcp_rmem and tcp_wmem at both ends, use BBR where packets are lost, a program without its own window, or several connections at once.", evidence...).Ask = eachAsks
 	default:
 		what := ""
-		if _, by, _ := saidBy(v, "copy_by"); strings.HasPrefix(by.Text, "nfs") {
+		if _, by, _ := v.SaidBy("copy_by"); strings.HasPrefix(by.Text, "nfs") {
 			what = " For NFS: mount with `nconnect=8` (Linux 5.3 and later; the connections of one mount share its requests), or several addresses of the server."
 		}
 		v.Add(record.SenderCPU, 0.42, h, "each connection",
@@ -93,7 +93,7 @@ var eachAsks = []scene.Missing{
 
 // fullProgram: a core that a sentence calls full, with whose it is.
 func fullProgram(v *scene.View) {
-	h, x, ok := saidBy(v, "cpu_full")
+	h, x, ok := v.SaidBy("cpu_full")
 	if !ok || v.HasFinding(record.SenderCPU) || v.HasFinding(record.ReceiverCPU) {
 		return
 	}
@@ -128,10 +128,10 @@ func fullProgram(v *scene.View) {
 
 // farAway reports hosts that are far apart, by what is said.
 func farAway(v *scene.View) bool {
-	if _, x, ok := saidBy(v, "trip_ms"); ok && piece.Float(x.Text) >= 10 {
+	if _, x, ok := v.SaidBy("trip_ms"); ok && piece.Float(x.Text) >= 10 {
 		return true
 	}
-	_, _, ok := saidBy(v, "far")
+	_, _, ok := v.SaidBy("far")
 	return ok
 }
 
@@ -142,14 +142,14 @@ func lossyDistance(v *scene.View) {
 	}
 	sure, key := 0.0, ""
 	for k, s := range map[string]float64{"bbr_helps": 0.66, "lossy": 0.54, "udp_fine": 0.46, "loss_percent": 0.56} {
-		if _, _, ok := saidBy(v, k); ok && s > sure && (farAway(v) || k == "bbr_helps") {
+		if _, _, ok := v.SaidBy(k); ok && s > sure && (farAway(v) || k == "bbr_helps") {
 			sure, key = s, k
 		}
 	}
 	if sure == 0 {
 		return
 	}
-	h, x, _ := saidBy(v, key)
+	h, x, _ := v.SaidBy(key)
 	v.Add(record.Congestion, contested(v, key, sure), h, "losses on the long way",
 		"A flow over a long way is slowed by few losses: after each one CUBIC or Reno halves its window and needs many round trips to grow again, so that the rate falls with the distance and the links stay empty. The losses are often a short buffer where a fast link meets a slower one, which a faster sender's bursts overflow, or a provider's policer.",
 		"Find where they are (`mtr -rwzc 200 PEER` each way; `iperf3 -u -b` at half the rate, then more), and let the provider see it. Meanwhile BBR on the sender (`sysctl -w net.core.default_qdisc=fq net.ipv4.tcp_congestion_control=bbr`), pacing below the slowest link (`tc qdisc replace dev LINK root fq maxrate RATE`), or several flows.",
@@ -158,7 +158,7 @@ func lossyDistance(v *scene.View) {
 
 // perPacket: larger packets help, so that the work for each packet is the limit.
 func perPacket(v *scene.View) {
-	h, x, ok := saidBy(v, "mtu_raised")
+	h, x, ok := v.SaidBy("mtu_raised")
 	if !ok {
 		return
 	}
@@ -170,7 +170,7 @@ func perPacket(v *scene.View) {
 
 // oneQueue: packets that all come by one queue of a card, so that one core gets them.
 func oneQueue(v *scene.View) {
-	h, x, ok := saidBy(v, "one_queue")
+	h, x, ok := v.SaidBy("one_queue")
 	if !ok || v.HasFinding(record.ReceiverCPU) {
 		return
 	}
@@ -195,7 +195,7 @@ var gatewayRates = []struct {
 
 // managedGateway: a provider's gateway on the way, which has a rate of its own.
 func managedGateway(v *scene.View) {
-	h, x, ok := saidBy(v, "gateway")
+	h, x, ok := v.SaidBy("gateway")
 	if !ok || !v.Complains() {
 		return
 	}
@@ -225,9 +225,9 @@ func managedGateway(v *scene.View) {
 
 // publicAddress: a cloud's instances that are slower by their public addresses.
 func publicAddress(v *scene.View) {
-	h, public, ok := saidBy(v, "rate_public")
-	_, private, ok2 := saidBy(v, "rate_private")
-	_, cloud, ok3 := saidBy(v, "cloud")
+	h, public, ok := v.SaidBy("rate_public")
+	_, private, ok2 := v.SaidBy("rate_private")
+	_, cloud, ok3 := v.SaidBy("cloud")
 	if !ok || !ok2 || !ok3 || piece.Float(public.Text) > 0.7*piece.Float(private.Text) {
 		return
 	}
@@ -239,7 +239,7 @@ func publicAddress(v *scene.View) {
 
 // wrongWay: answers that leave by another interface, as a sentence says.
 func wrongWay(v *scene.View) {
-	h, x, ok := saidBy(v, "wrong_way")
+	h, x, ok := v.SaidBy("wrong_way")
 	if !ok || v.HasFinding(record.AsymmetricRoute) {
 		return
 	}

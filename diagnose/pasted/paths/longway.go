@@ -20,7 +20,7 @@ const mostOverDistance = 2 * unit.Gbps
 // toldWindow: a rate and a round trip that sentences alone tell: the window that they come
 // to, or that each connection's limit over such a way is its window or a few losses.
 func toldWindow(v *scene.View) {
-	if !v.Complains() || len(v.Findings) > 0 || pathOf(v).used() || v.Said("gateway", "not_window", "radio_link") || len(v.Case.Runs) > 0 || !farAway(v) && !v.Said("trip_ms") {
+	if !v.Complains() || len(v.Findings) > 0 || pathOf(v).used() || v.Said("gateway", "not_window", "window_helps_not", "radio_link") || len(v.Case.Runs) > 0 || !farAway(v) && !v.Said("trip_ms") {
 		return
 	}
 	rate, h, at := saidRate(v, "rate_one", "copy_bps", "net_bps", "rate_most")
@@ -30,9 +30,9 @@ func toldWindow(v *scene.View) {
 	if many, _, _ := saidRate(v, "rate_many"); many > 0 && float64(many) < saidtext.FewFlows*float64(rate) {
 		return // several carry no more: the way is full, not each connection
 	}
-	_, trip, told := saidBy(v, "trip_ms")
-	_, far, _ := saidBy(v, "far")
-	_, by, _ := saidBy(v, "copy_by")
+	_, trip, told := v.SaidBy("trip_ms")
+	_, far, _ := v.SaidBy("far")
+	_, by, _ := v.SaidBy("copy_by")
 	evidence := []record.Evidence{scene.Saw("said", rate.String(), at)}
 	ms := piece.Float(trip.Text)
 	if !told || ms < 10 || ms > 1000 {

@@ -24,9 +24,9 @@ const leastApart = 0.7
 
 // told reports a rate that a sentence tells with its way.
 func told(v *scene.View) bool {
-	_, _, through := saidBy(v, "rate_through")
-	_, _, direct := saidBy(v, "rate_direct")
-	_, _, before := saidBy(v, "rate_before")
+	_, _, through := v.SaidBy("rate_through")
+	_, _, direct := v.SaidBy("rate_direct")
+	_, _, before := v.SaidBy("rate_before")
 	return through || direct || before
 }
 
@@ -49,7 +49,7 @@ func userspaceOverlay(v *scene.View) {
 
 // smallerHelped: somebody found that smaller packets are what it needs.
 func smallerHelped(v *scene.View) {
-	h, x, ok := saidBy(v, "mtu_helps")
+	h, x, ok := v.SaidBy("mtu_helps")
 	if !ok {
 		return
 	}
@@ -65,7 +65,7 @@ func smallerHelped(v *scene.View) {
 
 // offloadHelped: somebody found that an offload is what spoils it.
 func offloadHelped(v *scene.View) {
-	h, x, ok := saidBy(v, "offload_helps")
+	h, x, ok := v.SaidBy("offload_helps")
 	if !ok {
 		return
 	}
@@ -84,7 +84,7 @@ func offloadHelped(v *scene.View) {
 
 // bulkLost: pings arrive, and what is larger does not.
 func bulkLost(v *scene.View) {
-	h, x, ok := saidBy(v, "bulk_fails")
+	h, x, ok := v.SaidBy("bulk_fails")
 	p := pathOf(v)
 	if !ok || !p.used() {
 		return
@@ -158,8 +158,8 @@ func slowOverlay(v *scene.View) {
 
 // slowTool: iperf3 stays below what another tool carries over the same path.
 func slowTool(v *scene.View) {
-	h, x, ok := saidBy(v, "tool_slower")
-	if by, other, told := saidBy(v, "rate_other"); !ok && told {
+	h, x, ok := v.SaidBy("tool_slower")
+	if by, other, told := v.SaidBy("rate_other"); !ok && told {
 		for _, r := range v.Case.Runs {
 			if r.Tool == "iperf3" && !r.UDP && r.Target == 0 && r.Retransmits <= 0 && r.Rate > unit.Gbps && float64(r.Rate) < 0.7*piece.Float(other.Text) {
 				h, x, ok = by, other, true
@@ -195,7 +195,7 @@ var windows = []window{
 
 // longWindow: a rate that is a usual window over the round trip.
 func longWindow(v *scene.View) {
-	h, x, ok := saidBy(v, "trip_ms")
+	h, x, ok := v.SaidBy("trip_ms")
 	if !ok || v.HasFinding(record.ReceiveWindow) || v.HasFinding(record.SendBuffer) {
 		return
 	}
@@ -227,19 +227,9 @@ var longAsks = []scene.Missing{
 	{Command: "iperf3 -c PEER -P 8, then with -R; ping -c 50 PEER", Host: "", Why: "whether several flows add up (a window or losses of each flow), each way, and the path's loss"},
 }
 
-// saidBy is who said what, and what.
-func saidBy(v *scene.View, key string) (*piece.Host, piece.Value, bool) {
-	for _, h := range v.Case.Hosts {
-		if x, ok := h.Get("said", key); ok {
-			return h, x, true
-		}
-	}
-	return nil, piece.Value{}, false
-}
-
 // sourceOf is where the rate by the tunnel was told, or measured.
 func sourceOf(v *scene.View) piece.Source {
-	if _, x, ok := saidBy(v, "rate_through"); ok {
+	if _, x, ok := v.SaidBy("rate_through"); ok {
 		return x.Source
 	}
 	for _, r := range v.Case.Runs {

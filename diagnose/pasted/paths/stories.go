@@ -46,6 +46,14 @@ var (
 
 // stories are in the order in which they are told where two are as sure.
 var stories = []story{
+	{[]string{"mtu_limit"}, nil, false, record.MTU, 0.62, "the path's MTU",
+		"By what is said, packets up to a size pass and larger ones do not: something on the way (a card, a switch port, a tunnel's header) carries no more, and drops the rest without a word.",
+		"Set the MTU on both ends to the largest that passes (`ping -M do -s N PEER`: N plus 28), or to 1500 where jumbo frames are not needed; for a tunnel that less its header, or clamp the MSS. If a card ends below what it should carry, try another driver.", frameAsks},
+	{[]string{"mptcp", "one_subflow"}, nil, false, record.SingleLink, 0.55, "MPTCP (one subflow)",
+		"By what is said, MPTCP has one subflow: the other link's never comes to be, so that one link carries all. It needs an endpoint for each further address, a limit that allows it, and a way from just that address to the peer.",
+		"On both ends `ip mptcp limits set subflows 8 add_addr_accepted 8`; on the client `ip mptcp endpoint add ADDRESS2 dev LINK2 subflow`, on the server the same with `signal`. A table and a rule for each address (`ip rule add from ADDRESS2 table 102`), and the peer's address reachable by LINK2 (`ping -I LINK2 PEER`). `ip mptcp monitor` and `nstat -az | grep MPTcp` show joins that fail; `iperf3` needs --mptcp or mptcpize.", []scene.Missing{
+			{Command: "ip mptcp endpoint; ip mptcp limits; ip rule; ip route show table all", Host: "both hosts", Why: "which addresses MPTCP may use, and by which way each goes"},
+			{Command: "ss -tiM; nstat -az | grep MPTcp", Host: "both hosts", Why: "while it runs: how many subflows there are, and whether joins fail"}}},
 	{[]string{"both_passive"}, nil, true, record.LACPDown, 0.6, "LACP (passive at both ends)",
 		"By what is said, both ends are passive: neither speaks first, so that LACP never agrees and the ports are no bundle.",
 		"Make one end active (`channel-group N mode active`; Linux: lacp_active on, which is its default; RouterOS, AOS and Junos: lacp active), then look at the partner on each port.", lacpAsks},
@@ -95,20 +103,20 @@ var stories = []story{
 func tellStories(v *scene.View) {
 	told := make(map[record.Cause]bool)
 	for _, s := range stories {
-		if told[s.cause] || s.complains && !v.Complains() || v.HasFinding(s.cause) && s.cause != record.LACPDown {
+		if told[s.cause] || s.complains && !v.Complains() || surer(v, s.cause, s.sure) && s.cause != record.LACPDown {
 			continue
 		}
 		var by *piece.Host
 		var evidence []record.Evidence
 		for _, key := range s.told {
-			h, x, ok := saidBy(v, key)
+			h, x, ok := v.SaidBy(key)
 			if !ok {
 				evidence = nil
 				break
 			}
 			by, evidence = h, append(evidence, scene.Saw("said", strings.TrimSpace(x.Text), x.Source))
 		}
-		if evidence == nil || v.Said(s.without...) || s.cause == record.MTU && carriesFull(v) {
+		if evidence == nil || v.Said(s.without...) || s.cause == record.MTU && carriesFull(v) || s.cause == record.Application && v.Best() >= leastGigabit && scene.NearLineRate(v.Best()) {
 			continue
 		}
 		cause := s.cause
@@ -125,6 +133,13 @@ func tellStories(v *scene.View) {
 	}
 }
 
+// surer reports a finding of that cause which is as sure, or rests on an output.
+func surer(v *scene.View, cause record.Cause, sure float64) bool {
+	return slices.ContainsFunc(v.Findings, func(f scene.Finding) bool {
+		return f.Cause == cause && (f.Confidence >= sure || slices.ContainsFunc(f.Evidence, func(e record.Evidence) bool { return !strings.HasPrefix(e.What, "said") }))
+	})
+}
+
 // carriesFull reports a run that full packets passed.
 func carriesFull(v *scene.View) bool {
 	return slices.ContainsFunc(v.Case.Runs, func(r piece.Run) bool { return r.Rate > 10*unit.Mbps && r.Stalled == 0 })
@@ -133,7 +148,7 @@ func carriesFull(v *scene.View) bool {
 // saidRate is a rate that sentences tell by the first of these facts; zero none.
 func saidRate(v *scene.View, keys ...string) (unit.BitRate, *piece.Host, piece.Source) {
 	for _, key := range keys {
-		if h, x, ok := saidBy(v, key); ok && piece.Float(x.Text) > 0 {
+		if h, x, ok := v.SaidBy(key); ok && piece.Float(x.Text) > 0 {
 			return unit.BitRate(piece.Float(x.Text)), h, x.Source
 		}
 	}
@@ -147,6 +162,8 @@ const (
 	mostOfHost  = 0.72
 )
 
+const guestRemedy = "Use virtio (vmxnet3 on ESXi) and no e1000 or rtl8139, with vhost-net; several queues with a vCPU each (Proxmox: queues=N at the card; `ethtool -L LINK combined N` inside) and several flows; offloads on in the guest (TSO, GRO, checksums; a routing BSD guest: off); MTU 9000 on bridge and guest; the host's CPU governor at performance. For one flow at full rate: SR-IOV or pass-through."
+
 // guestBelowHost: a virtual machine that carries a part of what its host does.
 func guestBelowHost(v *scene.View) {
 	guest, h, at := saidRate(v, "rate_guest")
@@ -158,13 +175,48 @@ func guestBelowHost(v *scene.View) {
 	}
 	v.Add(record.ReceiverCPU, 0.5, h, "the guest's card (work for each packet)",
 		fmt.Sprintf("By what is said, the host carries %v and the guest %v: each packet of a guest is copied and announced by a thread of its host (vhost, QEMU, the hypervisor's switch) and received by one of its own cores, and one of the two is full. The network is not.", host, guest),
-		"Use virtio (vmxnet3 on ESXi) and no e1000 or rtl8139, with vhost-net; several queues with a vCPU each (Proxmox: queues=N at the card; `ethtool -L LINK combined N` inside) and several flows; offloads on in the guest (TSO, GRO, checksums; a routing BSD guest: off); MTU 9000 on bridge and guest; the host's CPU governor at performance. For one flow at full rate: SR-IOV or pass-through.",
+		guestRemedy,
 		scene.Saw("said of the host", host.String(), from), scene.Saw("said of the guest", guest.String(), at)).Ask = guestAsks("its card")
+}
+
+// Parts of a fast link's rate between which a guest's is what its virtual card costs, where
+// its host's own is not told.
+const mostOfLink = 0.6
+
+// guestBelowLink: a virtual machine of a host with a fast link, and a rate far below that.
+func guestBelowLink(v *scene.View) {
+	_, fast, ok := v.SaidBy("faster_part")
+	_, card, virtual := v.SaidBy("guest_card")
+	rate, h, at := saidRate(v, "rate_guest", "rate_most", "net_bps")
+	link := unit.BitRate(piece.Float(strings.TrimFunc(fast.Text, func(r rune) bool { return r < '0' || r > '9' }))) * unit.Gbps
+	if !ok || !virtual || rate == 0 || link < 10*unit.Gbps || float64(rate) < leastOfHost/2*float64(link) || float64(rate) > mostOfLink*float64(link) || pathOf(v).used() || v.Said("rate_host", "cloud") || v.HasFinding(record.ReceiverCPU) || v.HasFinding(record.SenderCPU) {
+		return
+	}
+	v.Add(record.ReceiverCPU, 0.45, h, "the guest's card (work for each packet)",
+		fmt.Sprintf("By what is said, a guest with %s gets %v on a link of %v: each of its packets is copied and announced by a thread of its host (vhost, QEMU) and received by one of its own cores, and one of the two is full long before such a link is.", card.Text, rate, link),
+		guestRemedy, scene.Saw("said of the guest", rate.String(), at), scene.Saw("said of the link", strings.TrimSpace(fast.Text), fast.Source)).Ask = guestAsks("its card")
+}
+
+// tunnelTakes: a part of the rate that a tunnel costs, as people tell it.
+func tunnelTakes(v *scene.View) {
+	h, x, ok := v.SaidBy("costs_percent")
+	p, percent := pathOf(v), piece.Float(x.Text)
+	if !ok || !p.used() || percent < 10 || percent > 80 || p.through > 0 || !v.Complains() || v.HasFinding(record.ReceiverCPU) || v.HasFinding(record.SenderCPU) || v.HasFinding(record.MTU) {
+		return
+	}
+	cause := record.ReceiverCPU
+	if p.encrypts() {
+		cause = record.SenderCPU
+	}
+	v.Add(cause, 0.45, h, p.name()+" (work for each packet)",
+		fmt.Sprintf("By what is said, %s costs %s %%: each packet gets a header and goes through the kernel twice, and the packets of a flow stay on one core. That is its work, not the network.", p.name(), x.Text),
+		"See `mpstat -P ALL 1` on both ends: one core full in %soft or %sys is the proof. Larger frames (MTU 9000 below, 8950 inside) help most; the card's tunnel offloads on; several flows; or no encapsulation: host-gw, BGP or native routing where the nodes share a subnet.",
+		append([]record.Evidence{scene.Saw("said", x.Text+" %", x.Source)}, p.said...)...).Ask = asks(v, p)
 }
 
 // sharedUplink: several ports that come to what one link carries, and one uplink behind.
 func sharedUplink(v *scene.View) {
-	h, x, ok := saidBy(v, "shared_uplink")
+	h, x, ok := v.SaidBy("shared_uplink")
 	rate, _, at := saidRate(v, "rate_many", "rate_most", "net_bps")
 	rate = max(rate, v.Best())
 	if !ok || rate == 0 || !scene.NearLineRate(rate) || !v.Complains() || v.HasFinding(record.LineRate) {
@@ -184,7 +236,7 @@ const (
 
 // fullGigabit: what one gigabit carries, where people tell of a gigabit on the way.
 func fullGigabit(v *scene.View) {
-	h, x, ok := saidBy(v, "gigabit_part")
+	h, x, ok := v.SaidBy("gigabit_part")
 	least, _, at := saidRate(v, "copy_bps", "net_bps", "rate_most")
 	most, _, _ := saidRate(v, "rate_most", "copy_most_bps", "net_bps")
 	_, bundle := v.Case.Topics["bundle"]
@@ -193,7 +245,7 @@ func fullGigabit(v *scene.View) {
 		return
 	}
 	sure, slow := 0.56, ""
-	if _, fast, told := saidBy(v, "faster_part"); told {
+	if _, fast, told := v.SaidBy("faster_part"); told {
 		sure, slow = 0.5, " A link is as fast as the slowest part of the way: the ports and cards of "+strings.TrimSpace(fast.Text)+" beside it change nothing."
 	}
 	v.Add(record.LineRate, sure, h, "a gigabit on the way",
@@ -209,7 +261,7 @@ var laneRates = []unit.BitRate{2 * unit.Gbps, 4 * unit.Gbps, 7877 * unit.Mbps}
 
 // oneLane: a card with one lane, and a rate that one lane carries.
 func oneLane(v *scene.View) {
-	h, x, ok := saidBy(v, "narrow_slot")
+	h, x, ok := v.SaidBy("narrow_slot")
 	rate, _, at := saidRate(v, "net_bps", "rate_many", "rate_most")
 	rate = max(rate, v.Best())
 	if !ok || rate < 1200*unit.Mbps || v.HasFinding(record.CardSlot) {
@@ -231,8 +283,8 @@ func oneLane(v *scene.View) {
 // sshOverFast: a copy by ssh over a link of ten gigabits or more.
 func sshOverFast(v *scene.View) {
 	rate, h, at := saidRate(v, "copy_bps")
-	_, by, ok := saidBy(v, "copy_by")
-	_, fast, told := saidBy(v, "faster_part")
+	_, by, ok := v.SaidBy("copy_by")
+	_, fast, told := v.SaidBy("faster_part")
 	most, _, _ := saidRate(v, "copy_most_bps")
 	gbps := piece.Float(strings.TrimFunc(fast.Text, func(r rune) bool { return r < '0' || r > '9' }))
 	if !ok || !told || gbps < 10 || !scene.Contains(by.Text, "scp", "sftp", "rsync") || rate < 500*unit.Mbps || rate > 7*unit.Gbps || most > 7*unit.Gbps || farAway(v) || len(v.Findings) > 0 || v.Said("not_cpu", "cpu_full_not") {

@@ -12,17 +12,17 @@ import (
 
 // credits: an instance of a cloud that is fast for some minutes and slow from then on.
 func credits(v *scene.View) {
-	h, x, ok := saidBy(v, "burst")
-	_, provider, cloud := saidBy(v, "cloud")
+	h, x, ok := v.SaidBy("burst")
+	_, provider, cloud := v.SaidBy("cloud")
 	if !ok || !cloud || !v.Complains() {
 		return
 	}
 	sure, evidence := 0.56, []record.Evidence{scene.Saw("said", x.Text, x.Source), scene.Saw("said", "an instance of "+provider.Text, provider.Source)}
-	if _, name, told := saidBy(v, "instance"); told {
+	if _, name, told := v.SaidBy("instance"); told {
 		sure = 0.64
 		evidence[1] = scene.Saw("said", name.Text, name.Source)
 	}
-	if _, _, disk := saidBy(v, "volume"); disk {
+	if _, _, disk := v.SaidBy("volume"); disk {
 		sure = min(sure, mostContested) // a volume has credits and limits of its own
 	}
 	v.Add(record.Shaper, sure, h, "the instance's credits ("+provider.Text+")",
@@ -33,7 +33,7 @@ func credits(v *scene.View) {
 
 // sharedUSB: a network adapter that shares a USB hub or controller with disks.
 func sharedUSB(v *scene.View) {
-	h, x, ok := saidBy(v, "usb_shared")
+	h, x, ok := v.SaidBy("usb_shared")
 	if !ok || !v.Complains() || !strings.Contains(strings.ToLower(x.Text), "usb") && !v.Said("usb") || v.HasFinding(record.CardSlot) {
 		return
 	}
@@ -55,11 +55,11 @@ const (
 
 // slowUSB: a network adapter at USB 2, and rates that are what that carries.
 func slowUSB(v *scene.View) {
-	h, x, ok := saidBy(v, "usb2")
+	h, x, ok := v.SaidBy("usb2")
 	if !ok && v.Said("ethernet_word") {
-		h, x, ok = saidBy(v, "usb2_word")
+		h, x, ok = v.SaidBy("usb2_word")
 	}
-	_, most, told := saidBy(v, "rate_most")
+	_, most, told := v.SaidBy("rate_most")
 	rate := max(unit.BitRate(piece.Float(most.Text)), v.Best())
 	if !ok || !told && rate == 0 || rate < leastUSB2 || rate > mostUSB2 || !v.Complains() || v.HasFinding(record.CardSlot) {
 		return
@@ -74,8 +74,8 @@ func slowUSB(v *scene.View) {
 
 // twoHomes: storage with several addresses of which one carries all.
 func twoHomes(v *scene.View) {
-	h, x, ok := saidBy(v, "two_homed")
-	_, used, one := saidBy(v, "one_used")
+	h, x, ok := v.SaidBy("two_homed")
+	_, used, one := v.SaidBy("one_used")
 	if _, bundle := v.Case.Topics["bundle"]; !ok || !one || bundle || len(v.Bonds)+len(v.Case.Runs) > 0 || v.Said("one_link") {
 		return
 	}
@@ -84,12 +84,15 @@ func twoHomes(v *scene.View) {
 		{Command: "ip -br addr; ip rule; ip route get PEER from ADDRESS (ESXi: esxcli iscsi networkportal list; esxcli storage nmp device list)", Host: "both hosts", Why: "which addresses are in one subnet, and by which link each leaves"},
 		{Command: "multipath -ll; iscsiadm -m session (NFS: nfsstat -m; SMB: Get-SmbMultichannelConnection)", Host: "the client", Why: "how many sessions there are, and to which addresses"},
 	}
-	if _, subnet, told := saidBy(v, "same_subnet"); told {
+	if _, subnet, told := v.SaidBy("same_subnet"); told {
 		v.Add(record.AsymmetricRoute, 0.54, h, "two addresses in one subnet",
 			"By what is said, several ports have addresses in one subnet: a host has one route for a subnet, so that all it sends leaves by one port, whichever address the other end uses (iSCSI and NFS alike).",
 			"Give each pair of ports a subnet (and VLAN) of its own, one session or mount to each, and let MPIO, nconnect with trunking, or SMB multichannel use both. To stay in one subnet: bind each session to its port (`iscsiadm -m iface`, ESXi's port binding), or source rules with arp_ignore=1 and arp_announce=2; or one bond with one address.",
 			append(evidence, scene.Saw("said", subnet.Text, subnet.Source))...).Ask = asks
 		return
+	}
+	if !v.Said("iscsi", "storage", "copy_bps", "one_portal", "no_multichannel") {
+		return // ports that are tried one by one
 	}
 	v.Add(record.SingleLink, 0.5, h, "one address of several",
 		"By what is said, one end has several addresses and the other uses one: a mount or a session goes to the address that it was given, and by the link of that address, whatever others there are.",
@@ -98,7 +101,7 @@ func twoHomes(v *scene.View) {
 
 // otherSpeeds: a card of 2.5 or 5 Gbit/s at a port that knows 1 and 10 alone.
 func otherSpeeds(v *scene.View) {
-	h, x, ok := saidBy(v, "multi_gig")
+	h, x, ok := v.SaidBy("multi_gig")
 	if !ok || v.HasFinding(record.LineRate) {
 		return
 	}
@@ -119,8 +122,8 @@ func otherSpeeds(v *scene.View) {
 
 // heavyProgram: a program that a sentence calls heavy on the processor.
 func heavyProgram(v *scene.View) {
-	h, x, ok := saidBy(v, "cpu_heavy")
-	if _, _, full := saidBy(v, "cpu_full"); !ok || full || v.HasFinding(record.SenderCPU) || v.HasFinding(record.ReceiverCPU) {
+	h, x, ok := v.SaidBy("cpu_heavy")
+	if _, _, full := v.SaidBy("cpu_full"); !ok || full || v.HasFinding(record.SenderCPU) || v.HasFinding(record.ReceiverCPU) {
 		return
 	}
 	v.Add(record.SenderCPU, contested(v, "cpu_full", 0.55), h, x.Text+" (heavy on the processor)",

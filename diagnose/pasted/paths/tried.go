@@ -69,7 +69,7 @@ var remedies = []struct {
 // triedRemedies: what people say helped, and what they saw.
 func triedRemedies(v *scene.View) {
 	for _, r := range remedies {
-		h, x, ok := saidBy(v, r.key)
+		h, x, ok := v.SaidBy(r.key)
 		if !ok || v.HasFinding(r.cause) || !strings.HasSuffix(r.key, "_helps") && !v.Complains() {
 			continue
 		}
@@ -85,7 +85,7 @@ const (
 
 // slowAtSlot: a card's slot as a sentence tells it, and a rate that is what it carries.
 func slowAtSlot(v *scene.View) {
-	h, x, ok := saidBy(v, "slot")
+	h, x, ok := v.SaidBy("slot")
 	if !ok || v.HasFinding(record.CardSlot) {
 		return
 	}
@@ -100,7 +100,7 @@ func slowAtSlot(v *scene.View) {
 	slot := could.Raw
 	best := v.Best()
 	for _, key := range []string{"rate_many", "net_bps", "rate_direct"} {
-		if _, rate, told := saidBy(v, key); told && piece.Float(rate.Text) > float64(best) {
+		if _, rate, told := v.SaidBy(key); told && piece.Float(rate.Text) > float64(best) {
 			best = unit.BitRate(piece.Float(rate.Text))
 		}
 	}
@@ -116,8 +116,8 @@ func slowAtSlot(v *scene.View) {
 
 // oneQueuePair: NCCL gets a part of what several queue pairs carry over a bond.
 func oneQueuePair(v *scene.View) {
-	h, nccl, ok := saidBy(v, "rate_nccl")
-	_, verbs, ok2 := saidBy(v, "rate_verbs")
+	h, nccl, ok := v.SaidBy("rate_nccl")
+	_, verbs, ok2 := v.SaidBy("rate_verbs")
 	_, bonded := v.Case.Topics["bonded"]
 	if !ok || !ok2 || !bonded && len(v.Bonds) == 0 || piece.Float(nccl.Text) > 0.8*piece.Float(verbs.Text) || v.HasFinding(record.SingleLink) {
 		return
@@ -134,7 +134,7 @@ func oneQueuePair(v *scene.View) {
 
 // eachOfThem: several connections that carry more than one, by words without rates.
 func eachOfThem(v *scene.View) {
-	h, x, ok := saidBy(v, "flows_add")
+	h, x, ok := v.SaidBy("flows_add")
 	if _, _, rates := flowRates(v); !ok || rates || len(v.Bonds)+len(v.Case.Runs) > 0 || v.HasFinding(record.ReceiveWindow) || !v.Complains() {
 		return
 	}

@@ -27,8 +27,8 @@ func losing(v *scene.View) (piece.Run, bool) {
 // they are lost at rates that the path carries easily (its release notes of 3.2).
 func burstingTool(v *scene.View) {
 	r, lost := losing(v)
-	h, version, old := saidBy(v, "old_iperf3")
-	_, said, complained := saidBy(v, "udp_loss")
+	h, version, old := v.SaidBy("old_iperf3")
+	_, said, complained := v.SaidBy("udp_loss")
 	at := said.Source
 	if lost {
 		at = r.Source

@@ -352,6 +352,16 @@ func (v *View) Said(keys ...string) bool {
 	})
 }
 
+// SaidBy is who said what, and what, by a key of "said".
+func (v *View) SaidBy(key string) (*piece.Host, piece.Value, bool) {
+	for _, h := range v.Case.Hosts {
+		if x, ok := h.Get("said", key); ok {
+			return h, x, true
+		}
+	}
+	return nil, piece.Value{}, false
+}
+
 // Complains reports a text in which somebody misses something, measured or compares
 // rates: a how-to, an offer or a bare configuration has nothing to blame.
 func (v *View) Complains() bool {

@@ -1,6 +1,7 @@
 package loadtext
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
@@ -19,8 +20,12 @@ var CopyRates = piece.Reader{
 			return ddRow.MatchString(text) || ddBSD.MatchString(text)
 		case strings.HasSuffix(text, " records in"), strings.HasSuffix(text, " records out"):
 			return true
-		case strings.Contains(text, "bw=") || strings.Contains(text, "aggrb="):
+		case strings.Contains(text, "bw=") || strings.Contains(text, "BW=") || strings.Contains(text, "aggrb="):
 			return fioRow.MatchString(text)
+		case strings.Contains(text, "iodepth="):
+			return fioHead.MatchString(text)
+		case strings.HasPrefix(text, "clat ("):
+			return fioWait.MatchString(text)
 		case strings.HasPrefix(text, "% Total"):
 			return true
 		case strings.Contains(text, "% "):
@@ -44,7 +49,15 @@ var ddRow = piece.Compile(`^(\d+) (?:bytes|Bytes|octets|байт)[^)]*(?:\([^)]*
 
 var ddBSD = piece.Compile(`^(\d+) bytes transferred in ([\d.]+) secs \((\d+) bytes/sec\)`)
 
-var fioRow = piece.Compile(`^\s*(read|write|READ|WRITE|TRIM|trim)\s*:\s+(.*\bbw=|.*\baggrb=)([\d.]+)\s*([KMGT]?)(i?)B/s(.*)$`)
+var fioRow = piece.Compile(`^\s*(read|write|READ|WRITE|TRIM|trim)\s*:\s+(.*\b(?:bw|BW|aggrb)=)([\d.]+)\s*([KMGT]?)(i?)B/s(.*)$`)
+
+// fioHead is a job's own line: its blocks of reads and of writes, and its depth.
+var fioHead = piece.Compile(`^\s*[\w.-]+: \(g=\d+\): rw=(\w+), bs=(?:\(R\) )?([\d.]+[KMkm]?B?)-[\d.]+[KMkm]?B?(?:(?:, \(W\) |/)([\d.]+[KMkm]?B?)-[^,]*)?.*\biodepth=(\d+)`)
+
+var fioSize = piece.Compile(`^([\d.]+)([KMkm]?)`)
+
+// fioWait is how long requests take from there to their end.
+var fioWait = piece.Compile(`^\s*clat \(([num])sec\s*\):.*\bavg= ?([\d.]+)`)
 
 var fioBytes = piece.Compile(`\(([\d.]+)([kKMGT]?)B/s\)`)
 
@@ -86,6 +99,12 @@ func readCopyRates(s *sink, lines []piece.Line) (read int) {
 			s.ddPaths(&run)
 		case fioRow.MatchString(text):
 			own = s.fio(&run, text)
+		case fioHead.MatchString(text):
+			s.topic("fio", text, l)
+			own = false
+		case fioWait.MatchString(text):
+			s.fioWaits(text, l)
+			own = false
 		case scpRow.MatchString(text):
 			own = copying(&run, text, s.Segment.Program())
 		case rsyncRow.MatchString(text):
@@ -124,7 +143,7 @@ func readCopyRates(s *sink, lines []piece.Line) (read int) {
 }
 
 // copyOther are lines of these programs that say nothing of a rate.
-var copyOther = piece.Compile(`^(?:sending incremental file list|receiving incremental file list|Run status|Disk stats|\w+: \(groupid|\s*(?:slat|clat|lat|bw|iops|cpu|IO depths|submit|complete|issued|latency|clat percentiles|lat \(\w+\)) *[(:]|\| +[\d.]+th|fio-\d|Starting \d|\s*[vsh]d\w+: ios=|100%)`)
+var copyOther = piece.Compile(`^(?:sending incremental file list|receiving incremental file list|Run status|Disk stats|\w+: \(groupid|\s*(?:slat|clat|lat|bw|iops|cpu|IO depths|IO depth|Jobs: \d|submit|complete|issued|latency|clat percentiles|lat \(\w+\)) *[(:]|\| +[\d.]+th|fio-\d|Starting \d|\s*[vsh]d\w+: ios=|100%)`)
 
 // thousands is a number with separators.
 func thousands(s string) float64 { return piece.Float(strings.ReplaceAll(s, ",", "")) }
@@ -158,11 +177,33 @@ func (s *sink) fio(run *piece.Run, text string) bool {
 	if m[1] == strings.ToLower(m[1]) { // a job's own
 		run.Remark("job", "one")
 	}
+	if x, ok := s.C.Topics["fio"]; ok && len(s.Segment.Lines) > 0 && x.File == s.Segment.Lines[0].File {
+		head := fioHead.FindStringSubmatch(x.Text)
+		run.Remark("iodepth", head[4])
+		size := head[2] // of reads, and of writes where they have their own
+		if head[3] != "" && run.Detail["direction"] == "write" {
+			size = head[3]
+		}
+		if n := fioSize.FindStringSubmatch(size); n != nil {
+			run.Remark("block_bytes", strconv.FormatFloat(piece.Float(n[1])*piece.Kibi[strings.ToUpper(n[2])], 'f', 0, 64))
+		}
+	}
 	if call := s.CallOf("fio"); call != nil {
 		run.Remark("directory", call.Value("--directory", "--filename"))
 		run.Parallel = call.Number("--numjobs")
 	}
 	return true
+}
+
+// fioWaits notes how long each request of the job above took.
+func (s *sink) fioWaits(text string, l piece.Line) {
+	if len(s.C.Runs) == 0 {
+		return
+	}
+	m, last := fioWait.FindStringSubmatch(text), &s.C.Runs[len(s.C.Runs)-1]
+	if last.Tool == "fio" && last.File == l.File && l.Number-last.To <= 4 && last.Detail["clat_us"] == "" {
+		last.Remark("clat_us", strconv.FormatFloat(piece.Float(m[2])*map[string]float64{"n": 1e-3, "u": 1, "m": 1e3}[m[1]], 'f', 3, 64))
+	}
 }
 
 // copying reads the bar of scp and of rsync --progress.

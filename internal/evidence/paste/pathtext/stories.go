@@ -8,7 +8,7 @@ import (
 
 // Words that stories are made of: parts of a sentence that several of them use.
 const (
-	linkName = `(?:(?:eth|en[opsx]|em|ens|eno|lan|bond|wlan|ix|igb|vmnic|vmk)\w*\d\w*|(?:the |my |a )?(?:1|2\.5|5|10|25|40|100) ?g(?:b|be|bps|bit|ig)?\b(?: \w+)?|(?:the |my |its )?(?:mgmt|management|lan|wi-?fi|wireless|slow\w*|onboard|storage|default|motherboard|internal|built-?in) (?:nic|network|interface|link|port|vlan|adapter|card))`
+	linkName = `(?:(?:eth|en[opsx]|em|ens|eno|lan|bond|wlan|ix|igb|vmnic|vmk)\w*\d\w*|(?:the |my |a )?(?:1|2\.5|5|10|25|40|100) ?g(?:b|be|bps|bit|ig|igabit)?\b(?: \w+)?|(?:the |my |its )?(?:mgmt|management|lan|wi-?fi|wireless|slow\w*|onboard|storage|default|motherboard|internal|built-?in) (?:nic|network|interface|link|port|vlan|adapter|card)|(?:the |my |its |an? )?(?:realtek|intel|broadcom|mellanox|aquantia|marvell|usb)(?: \w+)? (?:nic|adapter|card|port|one))`
 	ofSwitch = `(?:switch(?:es)?|cisco|nexus|catalyst|aruba|procurve|juniper|mikrotik|unifi|netgear|tp-?link|port-?channel|ether-?channel|trunk|trk\d*|other (?:end|side)|far end)`
 	ofServer = `(?:servers?|hosts?|linux|nas|synology|qnap|truenas|esxi?|proxmox|bond\d*|bonding|windows|team\w*|lagg\d*|node|machine|pc|our (?:end|side))`
 	statical = `(?:static(?:ally)?|mode on|mode ["'` + "`" + `]?on\b|balance-(?:rr|xor|alb|tlb)|active-backup|round[- ]?robin|mode ?[=:]? ?[01256]\b|no lacp|not lacp|without lacp|non-lacp|manual)`
@@ -22,7 +22,7 @@ var stories = []struct {
 	words piece.Pattern
 }{
 	// A core is what limits.
-	{"cpu_bound", piece.Compile(`(?i)\b(?:limited|bound|bottleneck\w*|constrained) by (?:the |its |my |our )?(?:cpu|processor)\b|\bcpu[- ](?:bound|limited|bottleneck\w*|constrained)\b|\b(?:cpu|processor) (?:is|was|becomes?) (?:the |my |our )?(?:bottleneck|limit|limiting)|\b(?:cpu|processor)\b[^.;]{0,24}\b(?:almost|nearly|near|close to) (?:full|100 ?%|maxed)|\b(?:100|9[5-9]) ?% cpu(?: usage| load| use| utili[sz]ation)?\b[^.;]{0,40}\b(?:process|daemon|thread|child|\w{2,}d)\b|\bbottleneck (?:is|was) (?:the |my |our )?(?:cpu|processor)\b`)},
+	{"cpu_bound", piece.Compile(`(?i)\b(?:limited|bound|bottleneck\w*|constrained) by (?:the |its |my |our )?(?:cpu|processor)\b|\bcpu[- ](?:bound|limited|bottleneck\w*|constrained)\b|\b(?:cpu|processor) (?:is|was|becomes?) (?:the |my |our )?(?:bottleneck|limit|limiting)|\b(?:cpu|processor)\b[^.;]{0,24}\b(?:almost|nearly|near|close to) (?:full|100 ?%|maxed)|\b(?:100|9[5-9]) ?% cpu(?: usage| load| use| utili[sz]ation)?\b[^.;]{0,40}\b(?:process|daemon|thread|child|\w{2,}d)\b|\bbottleneck (?:is|was) (?:the |my |our )?(?:cpu|processor)\b|\btraced(?: \w+){0,3} to (?:the |my |its )?(?:cpu|processor)\b|\bcpu (?:usage|load|use) (?:\w+ ){0,2}(?:to|at|hits|reaches) (?:100|9[5-9]) ?(?:%|percent)`)},
 	// Nobody tells the sender that its packets are too large.
 	{"pmtu_blocked", piece.Compile(`(?i)\b(?:path mtu(?: discovery)?|pmtud?(?: discovery)?)\b[^.;]{0,40}\b(?:impossible|broken|fail\w*|block\w*|not work\w*|doesn.t work|black ?hol\w*)|\b(?:fragmentation needed|frag(?:mentation)?-needed|packet too big)\b[^.;]{0,50}\b(?:block\w*|dropp?\w*|filter\w*|never (?:arriv|reach|com)\w*|lost|discard\w*)|\b(?:block\w*|dropp?\w*|filter\w*|discard\w*)\b[^.;]{0,30}\b(?:fragmentation needed|packet too big|icmp type 3)\b`)},
 	{"icmp_blocked", piece.Compile(`(?i)\b(?:blocks?|blocked|blocking|drops?|dropped|dropping|filters?|filtered|filtering|discards?|discarded|denies|denied)\b[^.;]{0,16}\bicmp\b|\bicmp\b[^.;]{0,24}\b(?:blocked|dropped|filtered|discarded|disabled|denied)\b`)},
@@ -30,7 +30,7 @@ var stories = []struct {
 	{"jumbo_breaks", piece.Compile(`(?i)\b(?:set\w*|chang\w+|rais\w+|increas\w+|enabl\w+|with|when|after|once|using|as soon as)\b[^.;]{0,40}\b(?:mtu\b[^.;\d]{0,16}\b(?:8[5-9]\d\d|9[0-2]\d\d)|jumbo(?: frames?| packets?)?|(?:8[5-9]\d\d|9[0-2]\d\d) mtu)\b[^.;]{0,90}\b(?:drops? to (?:0|zero|almost (?:0|zero|nothing)|nothing|kbit|kbps)|0 ?bits?|zero throughput|stops? (?:working|responding)|stall\w*|hangs?|no (?:traffic|connection|connectivity|ping|reply|response)|fail\w*|breaks?|broke|can(?:not|'t|no longer)|time-?outs?|times? out|unreachable|freez\w*|no longer (?:work|reach|mount|connect)\w*|stopp?ed|nothing (?:work|pass|goes))`)},
 	{"small_works", piece.Compile(`(?i)\b(?:with|at|on|back to|using|default|mtu|set to)\b[^.;\d]{0,16}\b1500\b[^.;]{0,50}\b(?:works?|working|fine|ok(?:ay)?|no (?:problems?|issues?)|normal\w*|perfect\w*|good|full speed|\d+(?:\.\d+)? ?[gm]b(?:it)?(?:/s|ps)?)\b|\b(?:works?|working|fine|ok(?:ay)?|no (?:problems?|issues?)|perfect\w*)\b[^.;]{0,20}\b(?:with|at|on|back to|using)\b[^.;\d]{0,16}\b1500\b|\bwithout jumbo\b[^.;]{0,30}\b(?:works?|fine|no (?:problems?|issues?)|ok|normal\w*)`)},
 	// It takes the one link where it should take the other.
-	{"other_link", piece.Compile(`(?i)\b(?:goes|going|go|sent|uses?|using|used|leaves?|takes?|active|flows?|routed|runs?|running|copies|copying|transfers?|transferring|traffic|prefers?|chooses?|picks?)\b[^.;]{0,50}\b` + linkName + `[^.;]{0,30}\b(?:instead of|rather than|not)\b[^.;]{0,30}\b` + linkName + `|\b` + linkName + `[^.;]{0,24}\b(?:is|was|gets|carries|shows)\b[^.;]{0,30}\b(?:instead of|rather than)\b[^.;]{0,20}\b` + linkName)},
+	{"other_link", piece.Compile(`(?i)\b(?:goes|going|go|sent|uses?|using|used|leaves?|takes?|active|flows?|routed|runs?|running|works?|working|copies|copying|transfers?|transferring|traffic|prefers?|chooses?|picks?|talk\w*)\b[^.;]{0,50}\b` + linkName + `[^.;]{0,30}\b(?:instead of|rather than|not)\b[^.;]{0,30}\b` + linkName + `|\b` + linkName + `[^.;]{0,24}\b(?:is|was|gets|carries|shows)\b[^.;]{0,30}\b(?:instead of|rather than)\b[^.;]{0,20}\b` + linkName)},
 	// One end is LACP and the other is not.
 	{"modes_differ", piece.Compile(`(?i)\b` + ofSwitch + `\b[^.;]{0,50}\b` + statical + `[^;]{0,90}\b` + ofServer + `\b[^.;]{0,50}\b` + dynamic + `|\b` + ofServer + `\b[^.;]{0,50}\b` + statical + `[^;]{0,90}\b` + ofSwitch + `\b[^.;]{0,50}\b` + dynamic + `|\b` + ofSwitch + `\b[^.;]{0,50}\b` + dynamic + `[^;]{0,90}\b` + ofServer + `\b[^.;]{0,50}\b` + statical + `|\b` + ofServer + `\b[^.;]{0,50}\b` + dynamic + `[^;]{0,90}\b` + ofSwitch + `\b[^.;]{0,50}\b` + statical)},
 	{"both_passive", piece.Compile(`(?i)\b(?:both|each) (?:ends?|sides?|switch\w*|of them)\b[^.;]{0,30}\bpassive\b|\bpassive\b[^.;]{0,20}\bon both\b|\blacp passive\b[^.;]{0,60}\b(?:also|too|as well)\b`)},
@@ -39,6 +39,10 @@ var stories = []struct {
 	{"one_portal", piece.Compile(`(?i)\b(?:only|just|a single|single|one)\b(?: (?:one|1|a|single|iscsi|target|active)){0,3} (?:portal|target (?:ip|portal|address)|iscsi (?:session|connection|path|target ip)|session|path|vmkernel (?:port|adapter)|vmk)\b|\bone ip(?: address)? (?:on|for|at) the (?:target|san|nas|array|storage)\b`)},
 	// One uplink behind several ports.
 	{"shared_uplink", piece.Compile(`(?i)\b(?:shar(?:e|es|ed|ing)|single|one|only|same|both (?:go|run|leave)[^.;]{0,16})\b[^.;]{0,24}\b(?:uplinks?|inter-?switch links?|isl|backhaul|stack(?:ing)? (?:link|cable)|link between (?:the )?(?:two )?(?:switches|racks|rooms|floors|buildings|data ?cent(?:er|re)s)|trunk (?:between|to))\b|\b(?:uplink|inter-?switch link|isl|backhaul|link between (?:the )?(?:two )?(?:switches|racks))\b[^.;]{0,30}\b(?:is|are|was|only|just|has|at|of)\b[^.;]{0,16}\b(?:saturated|full|maxed|the bottleneck|\d+ ?g(?:b|be|bps|bit)?\b|gigabit|oversubscribed)|\boversubscri\w+\b`)},
+	// MPTCP with one way.
+	{"one_subflow", piece.Compile(`(?i)\b(?:only|just)\b[^.;]{0,20}\b(?:1|one|a single) sub-?flow\b|\bsub-?flows?\b[^.;]{0,30}\b(?:won.?t|not|never|can.?t|cannot|fail\w*|don.?t|doesn.?t|isn.?t|aren.?t)\b[^.;]{0,20}\b(?:used?|create\w*|establish\w*|connect\w*|join\w*)|\bno (?:additional|second|extra|other|more)? ?sub-?flows?\b`)},
+	// SMB over one connection.
+	{"no_multichannel", piece.Compile(`(?i)\b(?:smb ?3? )?multi-?channel\b[^.;,]{0,24}\b(?:off|disabled|not (?:enabled|supported|active|working|in use|used|turned on|available)|isn.?t (?:enabled|supported|active|working|used)|(?:does|did)(?:n.?t| not) (?:work|kick in|engage|support)|never (?:enabled|turned on|kick\w*))|\b(?:without|no|not us\w+|not support\w*|lacks?|disabled) (?:smb ?3? )?multi-?channel\b|\b(?:smb|cifs|samba)\b[^.;]{0,40}\b(?:only|just|single|one)\b(?: \w+)? (?:tcp )?(?:connection|channel|session)\b|\b(?:only|just|single)\b(?: \w+)? smb (?:connection|channel|session)\b`)},
 	// One request at a time.
 	{"depth_one", piece.Compile(`(?i)\b(?:io-?depth|queue[- ]?depth|qd|outstanding (?:i/?os?|requests?))\b ?(?:of|is|was|=|:)? ?1\b|-iodepth[= ]1\b|\b(?:qd ?1|one (?:i/?o|request) at a time)\b|\bsingle[- ]threaded (?:fio|dd|test|copy|read|write)\b|\b(?:sync(?:hronous)?|o_sync|o_dsync|fsync) writes?\b`)},
 	// Segments overtake each other.
@@ -51,9 +55,9 @@ var stories = []struct {
 	{"iscsi", piece.Compile(`(?i)\b(?:iscsi|mpio|multipath\w*)\b`)},
 	{"storage", piece.Compile(`(?i)\b(?:fio|dd|iscsi|nfs|rbd|ceph|longhorn|lun|datastore|zvol|drbd|crystaldiskmark|volume|disks?|array|san)\b`)},
 	{"narrow_slot", piece.Compile(`(?i)\bx1\b[^.;]{0,16}\b(?:slot|lane|pci-?e|link|connector)|\bpci-?e?\b[^.;]{0,20}\bx ?1\b|\b(?:one|single|1) (?:pci-?e )?lane\b|\bx4\b[^.;]{0,30}\b(?:electrical\w*|wired)\b[^.;]{0,16}\bx1\b`)},
-	{"usb2_word", piece.Compile(`(?i)\busb[ -]?(?:2|2\.0|ii)\b|\busb ?2(?:\.0)? ?(?:port|bus|hub|protocol|speed)`)},
+	{"usb2_word", piece.Compile(`(?i)\busb[ -]?(?:2|2\.0|ii)\b|\busb ?2(?:\.0)? ?(?:port|bus|hub|protocol|speed)|\b480 ?m(?:b(?:it)?(?:/s|ps)?)?\b`)},
 	{"outside", piece.Compile(`(?i)\b(?:to|over|through|via|from) (?:the |a )?(?:public )?(?:internet|external|public ip|on-?prem\w*)\b|\bdownloads?\b|\bspeed ?tests?\b`)},
-	{"ethernet_word", piece.Compile(`(?i)\b(?:ethernet|lan|nic|rj-?45|network (?:adapter|card|dongle))\b`)},
+	{"ethernet_word", piece.Compile(`(?i)\b(?:ethernet|lan|nic|rj-?45|network (?:adapter|card|dongle|port|interface|chip)|gigabit (?:port|adapter)|\d(?:\.\d)? ?g(?:be|b|bit|bps)?(?: network)? (?:adapter|dongle|port))\b`)},
 	{"gigabit_part", piece.Compile(`(?i)\b(?:1 ?g(?:b(?:e|its?|ps|it/s)?|ig)?|gigabit|gbe|1000 ?(?:base-?tx?|mb\w*))\b(?: \w+)? ?(?:switch\w*|router|nics?|ports?|links?|cards?|adapters?|networks?|ethernet|lan|connections?|interfaces?|uplinks?|line)\b|\b(?:switch|router|nic|port|link|card|adapter|network|lan|interface)\b[^.;]{0,20}\b(?:is|are|has|only|of)\b[^.;]{0,16}\b(?:1 ?g(?:b(?:e|its?|ps)?|ig)?|gigabit|1000 ?mb\w*)\b`)},
 	{"faster_part", piece.Compile(`(?i)\b(?:2\.5|5|10|25|40|50|100) ?g(?:b(?:e|its?|ps|it/s)?|ig|base-?\w+)?\b`)},
 }
@@ -67,8 +71,14 @@ var (
 // parts are stories that name what is there: one may ask about it as well.
 var parts = map[string]bool{"gigabit_part": true, "faster_part": true, "usb2_word": true, "outside": true, "ethernet_word": true, "iscsi": true, "storage": true, "gre_ipsec": true, "narrow_slot": true}
 
+// moreOf is a number before "gigabit" that makes it several.
+var moreOf = piece.Compile(`(?:\d\d|[02-9]|\.\d)[ -]?$`)
+
 // denying are stories whose own words begin with a denial.
-var denying = map[string]bool{"no_lacpdus": true, "pmtu_blocked": true}
+var denying = map[string]bool{"no_lacpdus": true, "one_subflow": true, "no_multichannel": true}
+
+// inside are words within a story that deny it.
+var inside = piece.Compile(`(?i)\b(?:nothing|neither|nor|none|no longer)\b`)
 
 // tellStories notes what a line's sentences tell.
 func (s *sink) tellStories(text string, l piece.Line) {
@@ -80,7 +90,10 @@ func (s *sink) tellStories(text string, l piece.Line) {
 				continue
 			}
 			before := sentence[:m[0]]
-			if !denying[story.key] && denies.MatchString(before) || wonders.MatchString(before) {
+			if story.key == "gigabit_part" && moreOf.MatchString(before) {
+				continue
+			}
+			if !denying[story.key] && denies.MatchString(before) || wonders.MatchString(before) || story.key == "modes_differ" && inside.MatchString(sentence[m[0]:m[1]]) {
 				continue
 			}
 			s.Set("said", story.key, sentence[m[0]:m[1]], l)
@@ -144,10 +157,16 @@ var exclusions = func() (out []struct {
 	return out
 }()
 
+// anySize is how a sentence says that small frames fare as large ones do.
+var anySize = piece.Compile(`(?i)\b1500(?: bytes?)?\b[^.;,]{0,12}\b(?:too|as well|also|makes? no difference|made no difference|(?:the )?same)\b|\b(?:also|even|still|same)\b[^.;,]{0,24}\b(?:with|at|on|back to|using)\b[^.;,\d]{0,16}\b1500\b|\bwith (?:and|or) without jumbo\b|\b(?:with|at|between) 1500 (?:and|or) 9000\b`)
+
 // deny notes which causes a sentence excludes, or whose remedy was tried already.
 func (s *sink) deny(sentence string, l piece.Line) {
 	if strings.HasSuffix(strings.TrimSpace(sentence), "?") || tunedWords.MatchString(sentence) && !noHelp.MatchString(sentence) {
 		return
+	}
+	if m := anySize.FindString(sentence); m != "" && !s.told("not_mtu") {
+		s.Set("said", "not_mtu", m, l)
 	}
 	for _, e := range exclusions {
 		if m := e.shape.FindString(sentence); m != "" && !s.told(e.key) {

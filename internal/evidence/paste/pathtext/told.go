@@ -1,6 +1,10 @@
 package pathtext
 
-import "github.com/linerate/linerate/internal/evidence/paste/piece"
+import (
+	"strings"
+
+	"github.com/linerate/linerate/internal/evidence/paste/piece"
+)
 
 // What people tell of a cloud's credits, of shared buses, of hosts with two addresses and
 // of ports that know other speeds.
@@ -12,14 +16,14 @@ var (
 	// usbShared: a network adapter and something else behind one USB hub or controller.
 	usbShared = piece.Compile(`(?i)\b(?:same|one|single|shar(?:e|es|ed|ing)(?: \w+){0,3})(?: (?:usb|root)[ \d.-]*){0,2} ?(?:hub|bus|host controller|controller|dock\w*)\b[^.;]{0,80}|\b(?:hub|dock)\b[^.;]{0,60}\b(?:as well|shar(?:e|es|ed|ing)|both)\b`)
 	// twoHomed: one end has several addresses, ports or portals for storage.
-	twoHomed = piece.Compile(`(?i)\b(?:two|2|dual|four|4|eight|8|all|both|multiple|several)\b(?: [\w.-]+){0,3} (?:nics?|adapters|ports?|interfaces?|ips?|ip addresses|addresses|portals?|vmks?|vmkernel ports?|subnets|links|paths)\b`)
+	twoHomed = piece.Compile(`(?i)\b[248] ?x ?(?:1|2\.5|5|10|25|40|50|100) ?g\w*\b|\b(?:two|2|dual|four|4|eight|8|all|both|multiple|several)\b(?: [\w.-]+){0,3} (?:nics?|adapters|ports?|interfaces?|ips?|ip addresses|addresses|portals?|vmks?|vmkernel ports?|subnets|links|paths)\b`)
 	// oneUsed: and one of them carries all.
-	oneUsed    = piece.Compile(`(?i)\ball (?:the )?(?:traffic|packets|data|flows)\b[^.;]{0,24}\b(?:through|over|via|by|on|out of|from)\b (?:just |only )?(?:a single|one|the same|the first) (?:nic|port|interface|link|path|adapter)\b|\barp\b[^.;]{0,90}\b(?:other|other one'?s|wrong|both|incorrect)\b[^.;]{0,12}\bmacs?\b|\b(?:only|just)\b(?: [\w.]+){0,4} (?:one|1|a single|first|single)\b(?: \w+){0,2} (?:nics?|ports?|interfaces?|links?|paths?|connections?|adapters?|cards?|portals?|Gbps|gigabit)\b|\b(?:only|just) (?:about |around |getting )*(?:1(?:\.0)? ?(?:Gb\w*|gig\w*)|11\d ?MB)|\bone (?:nic|port|interface|link|path) (?:is |was )?(?:idle|unused|not used|never used|does nothing)\b`)
-	sameSubnet = piece.Compile(`(?i)\b(?:same|one|a single|single) (?:ip )?(?:subnet|network segment|vlan|broadcast domain|ip range)\b`)
+	oneUsed    = piece.Compile(`(?i)\b(?:all (?:the )?(?:traffic|packets|data|flows)|everything)\b[^.;]{0,24}\b(?:through|over|via|by|on|out of|from)\b (?:just |only )?(?:a single|one|the same|the first) (?:nic|port|interface|link|path|adapter)\b|\barp\b[^.;]{0,90}\b(?:other|other one'?s|wrong|both|incorrect)\b[^.;]{0,12}\bmacs?\b|\b(?:only|just)\b(?: [\w.]+){0,4} (?:one|1|a single|first|single)\b(?: \w+){0,2} (?:nics?|ports?|interfaces?|links?|paths?|connections?|adapters?|cards?|portals?|Gbps|gigabit)\b|\b(?:only|just) (?:about |around |getting )*(?:1(?:\.0)? ?(?:Gb\w*|gig\w*)|11\d ?MB)|\bone (?:nic|port|interface|link|path) (?:is |was )?(?:idle|unused|not used|never used|does nothing)\b`)
+	sameSubnet = piece.Compile(`(?i)\b(?:same|one|a single|single) (?:ip )?(?:subnet|network segment|vlan|broadcast domain|ip range)\b|\b(?:all|both)\b[^.;]{0,30}\b(?:in|on) the same network\b`)
 	// multiGig: a card of 2.5 or 5 Gbit/s at a port of 10.
 	multiGig = piece.Compile(`(?i)\b(?:2\.5 ?g\w*|5 ?gbe|rtl8125\w*|i225\S*|i226\S*|rtl8156\w*)\b[^.;]{0,100}\b(?:10 ?g\w*|sfp\+|x5[245]0\S*)(?: \w+){0,3} (?:ports?|switch|nics?|cards?|modules?|transceivers?)\b[^;]{0,100}\b(?:only|just|never|stuck|falls? back|negotiat\w+|links? (?:up )?(?:at|with)|com(?:es?|ing) up (?:at|with))\b[^.;]{0,40}\b(?:1 ?g\w*|1000 ?m\w*|100 ?m\w*|gigabit)\b`)
 	// heavyCPU: a program that a sentence calls heavy on the processor, without a full core.
-	heavyCPU = piece.Compile(`(?i)(?:\b(?:no|not|without)\b[^.;]{0,12}?)?\b(?:heavy|high|full|huge|much|lots? of|maxed(?: out)?|100 ?%)(?: \w+)? (?:cpu|processor)(?: (?:load|usage|use|utili[sz]ation|time))?\b[^.;]{0,20}\b(?:of|by|from|on|in|for)\b[^.;]{0,20}?\b(sshd?|scp|sftp|rsync|smbd|samba|nfsd|ksmbd|iperf3?|openvpn|qemu\S*|vhost\S*|afpd|proftpd|nginx|wireguard|kvm)\b|\b(sshd?|scp|sftp|rsync|smbd|nfsd|ksmbd|afpd|proftpd|openvpn|charon|flanneld|haproxy|qemu\S*|vhost\S*)\b[^.;]{0,30}\b(?:eats?|takes?|uses?|using|consum\w+|burn\w*|at|has)\b[^.;]{0,20}\b(?:a lot of|lots of|all|100 ?%|9\d ?%|heavy|heavily|high|full)(?: \w+){0,3} ?(?:cpu|core|processor)?`)
+	heavyCPU = piece.Compile(`(?i)(?:\b(?:no|not|without)\b[^.;]{0,12}?)?\b(?:heavy|high|full|huge|much|lots? of|maxed(?: out)?|100 ?%)(?: \w+)? (?:cpu|processor)(?: (?:load|usage|use|utili[sz]ation|time))?\b[^.;]{0,20}\b(?:of|by|from|on|in|for)\b[^.;]{0,20}?\b(sshd?|scp|sftp|rsync|smbd|samba|nfsd|ksmbd|iperf3?|openvpn|qemu\S*|vhost\S*|afpd|proftpd|nginx|wireguard|kvm)\b|\b(sshd?|scp|sftp|rsync|smbd|nfsd|ksmbd|afpd|proftpd|openvpn|charon|flanneld|haproxy|qemu\S*|vhost\S*)\b[^.;]{0,30}\b(?:eats?|takes?|uses?|using|causes?|consum\w+|burn\w*|at|has)\b[^.;]{0,20}\b(?:(?:a lot of|lots of|all|much|heavy|heavily|high|full)\b(?: \w+){0,3} ?(?:cpu|cores?|processors?)\b|(?:cpu|processor)\b[^.;]{0,12}\b(?:heavily|a lot|much|intensive\w*)|(?:100|9\d) ?%)`)
 )
 
 // volumeWords are disks of clouds, which have limits of their own.
@@ -99,11 +103,21 @@ var (
 	offloadWord = piece.Compile(`(?i)\b(?:offload\w*|lro|gro|tso|lso|gso|rsc)\b`)
 	bbrWord     = piece.Compile(`(?i)\bbbr\b`)
 	// idleCPU is how a sentence says that no core is full.
-	idleCPU = piece.Compile(`(?i)\b(?:cpus?|cores?|processors?)\b(?: (?:load|usage|use|utili[sz]ation))?[^.;%]{0,20}\b(?:idle|fine|low|bored|not (?:the |a )?(?:bottleneck|problem|issue|limit|full|maxed|busy|loaded)|(?:below|under|only|at|around|about|is|was)\b[^.;%]{0,12}?(\d{1,2}) ?%)|\bno (?:cpu|core)s? (?:is |was |are )?(?:full|maxed|above|over|at 100)`)
+	idleCPU = piece.Compile(`(?i)\b(?:cpus?|cores?|processors?)\b(?: (?:load|usage|use|utili[sz]ation))?[^.;%]{0,20}\b(?:idle|fine|low|bored|not (?:the |a )?(?:bottleneck|problem|issue|limit|full|maxed|busy|loaded)|(?:below|under|only|at|around|about|is|was)\b[^.;%]{0,12}?\b(\d{1,2}) ?%)|\bno (?:cpu|core)s? (?:is |was |are )?(?:full|maxed|above|over|at 100)`)
 )
 
 // told reports that somebody said so.
 func (s *sink) told(key string) bool {
 	_, ok := s.Host.Get("said", key)
 	return ok
+}
+
+// tunnelCost is the part of a rate that a sentence says is lost, in percent.
+var tunnelCost = piece.Compile(`(?i)\b(?:loss(?: of)?|loses?|slow\w*(?: down)?|drop\w*|reduc\w+|decreas\w+|less|penalty|overhead|degrad\w+)\b[^.;\d]{0,24}(?:(\d{2}) ?%|%(\d{2})\b)|\b(\d{2}) ?% (?:\w+ )?(?:slower|less|loss|drop|overhead|penalty|decrease|bandwidth drop|degradation)\b`)
+
+// costs notes which part of the rate something takes, in percent.
+func (s *sink) costs(sentence string, l piece.Line) {
+	if m := tunnelCost.FindStringSubmatch(sentence); m != nil && !strings.Contains(strings.ToLower(m[0]), "packet") && !s.told("costs_percent") {
+		s.Set("said", "costs_percent", strings.Join(m[1:], ""), l)
+	}
 }

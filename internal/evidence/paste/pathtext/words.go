@@ -25,15 +25,15 @@ const (
 // marks are words of which each line that counts has one.
 var marks = []string{"flannel", "calico", "cilium", "weave", "canal", "vxlan", "geneve", "ipip", "wireguard", "openvpn", "ipsec", "strongswan", "tailscale", "zerotier", "netbird", "tunnel", "vpn", "overlay", "nebula", "tinc", "n2n", " gre", "backend",
 	"pod", "container", "kube", "k3s", "k8s", "rke", "docker", "virtio", "vmxnet", "netvsc", "hyper-v", "e1000", "guest", "mtu", "mss", "offload", "lro", "gro", "tso", "lso", "gso", "checksum",
-	"bps", "bit", "b/s", "ring", "window", "cable", "transceiver", "driver", "firmware", "buffer", "pci", "relay", "derp", "socket", "pause", "flow control", "802.3x", "per connection", "downloads", " ms", "ping", "iperf", "stream", "starlink", "lte", "loss", "cpu", "core", "gateway", "interface", "nic", "queue", "frame", "repl", "respon", "eni", "rout", "asymmetr", "reach", "communicate", "usb", "subnet", "portal", "arp ", "fast at", "for a while", "minutes", "load", "10g", "rx ", "rps", "rss", "irq", "interrupt", "throttl", "2.5g", "mptcp", "multipath", "mile", "distance", "ocean", "transatlantic", "region", "data center", "datacenter", "away", "ack", "udp", "bbr", "forward", "firewall", "/2", "/1",
-	"lacp", "802.3ad", "static", "switch", "uplink", "icmp", "gigabit", "gbe", "1g", "instead of", "rather than", "out of order", "out-of-order", "per-packet", "per packet", "robin", "iscsi", "portal", "depth", "sync", "moderate", "limited", "limit", "capped", "quota", "oversubscri", "culprit", "root cause", "turned out", "to blame", "the problem was", "the issue was", "the cause was", "disk", "storage", "x1", "slot", "lane"}
+	"bps", "bit", "b/s", "ring", "window", "tcp_", "mem_max", "cable", "transceiver", "driver", "firmware", "buffer", "pci", "relay", "derp", "socket", "pause", "flow control", "802.3x", "per connection", "downloads", " ms", "ping", "iperf", "stream", "starlink", "lte", "loss", "cpu", "core", "gateway", "interface", "nic", "queue", "frame", "repl", "respon", "eni", "rout", "asymmetr", "reach", "communicate", "usb", "subnet", "portal", "arp ", "fast at", "for a while", "minutes", "load", "10g", "rx ", "rps", "rss", "irq", "interrupt", "throttl", "2.5g", "mptcp", "multipath", "mile", "distance", "ocean", "transatlantic", "region", "data center", "datacenter", "away", "ack", "udp", "bbr", "forward", "firewall", "/2", "/1",
+	"lacp", "802.3ad", "static", "switch", "uplink", "icmp", "gigabit", "gbe", "1g", "instead of", "rather than", "out of order", "out-of-order", "per-packet", "per packet", "robin", "iscsi", "portal", "depth", "sync", "moderate", "limited", "limit", "capped", "quota", "oversubscri", "multichannel", "multi-channel", "smb", "480m", "culprit", "root cause", "turned out", "to blame", "the problem was", "the issue was", "the cause was", "disk", "storage", "x1", "slot", "lane"}
 
 func mayTell(line string) bool {
 	if !piece.Spoken(line) {
 		return false
 	}
 	low := strings.ToLower(line)
-	if backend.MatchString(low) || directive.MatchString(line) || volumeWords.MatchString(line) {
+	if backend.MatchString(low) || directive.MatchString(line) || volumeWords.MatchString(line) || workedThen.MatchString(line) {
 		return true
 	}
 	return len(strings.Fields(line)) >= fewestWords && slices.ContainsFunc(marks, func(m string) bool { return strings.Contains(low, m) })
@@ -67,35 +67,37 @@ var (
 
 // Sentences that tell what helped, or what passes.
 var (
-	mtuHelps   = piece.Compile(`(?i)\b(?:the )?(?:mtu|mss)\b(?: \w+){0,3} (?:has |have )?(?:fixed|solved|resolved) (?:it|this|that|the)\b|\b(?:lower(?:ed|ing)?|reduc(?:e|ed|ing)|decreas(?:e|ed|ing)|smaller)\b[^.;]{0,30}\b(?:mtu|mss)\b[^.;]{0,60}\b(?:improves?d?|fix(?:es|ed)?|solve[sd]?|helps?|works?|resolve[sd]?|better|faster|full speed)\b|\b(?:set|setting|chang(?:e|ed|ing))\b[^.;]{0,30}\b(?:mtu|mss)\b[^.;]{0,60}\b(?:improves?d?|fix(?:es|ed)?|solve[sd]?|resolve[sd]?|full speed|works? (?:perfectly|normally|again|now))\b|\bmss clamp\w*\b[^.;]{0,40}\b(?:fix(?:es|ed)?|solve[sd]?|help(?:s|ed)?|works?)\b`)
-	large      = piece.Compile(`(?i)\b(?:jumbo|8[5-9]\d\d|9[0-2]\d\d)\b`)
-	mtuRaised  = piece.Compile(`(?i)\bset(?:ting)?\b[^.;]{0,20}\bmtu\b[^.;]{0,16}\b(?:8[5-9]\d\d|9[0-2]\d\d)\b[^.;]{0,60}\b(?:reach\w*|gets?|got|can (?:get|reach|do)|up to)\b|\b(?:rais(?:e|ed|ing)|increas(?:e|ed|ing))\b[^.;]{0,40}\b(?:mtu|frames?)\b[^.;]{0,80}\b(?:increas\w+|improv\w+|went from|faster|got (?:\w+ ){0,2}(?:speeds?|throughput)|reach\w*)\b|\b(?:mtu|frames?)\b[^.;]{0,30}\b(?:rais|increas)(?:ed|ing)\b[^.;]{0,80}\b(?:increas\w+|improv\w+|went from|faster)\b|\bmtu (?:to|of|=) ?(?:9000|8950|8951|8900)\b[^.;]{0,80}\b(?:increas\w+|improv\w+|went from)\b`)
-	oneQueue   = piece.Compile(`(?i)\b(?:by|on|in|to|only|into) (?:the )?(?:same|one|a single|single|1) (?:rx |tx |receive |hardware |nic )?queue\b|\ball (?:packets|traffic|interrupts|irqs)\b[^.;]{0,40}\b(?:one|same|single) (?:cpu|core|queue)\b`)
-	noHelp     = piece.Compile(`(?i)\b(?:no|not|n't|doesn.t|didn.t|without|nothing|never|neither|cannot|same)\b`)
-	offloads   = piece.Compile(`(?i)\b(?:disabl(?:e|ed|ing)|turn(?:ed|ing)? off|switch(?:ed|ing)? off|with(?:out)?|un-?check(?:ed|ing)?)\b[^.;]{0,50}\b(?:offload\w*|lro|gro|tso|lso|gso|rsc|checksum\w*|segmentation)\b`)
-	helped     = piece.Compile(`(?i)\b(?:improves?d?|fix(?:es|ed)?|solves?d?|helps?|increases?|resolves?d?|acceptable|normal|full speed|faster|much better|goes (?:up|back)|back to)\b`)
-	pingGood   = piece.Compile(`(?i)\bping(?:s|ing)?\b[^.;]{0,40}\b(?:works?|working|fine|ok|okay|good|success\w*|pass(?:es)?|answers?)\b|\b(?:can|able to) ping\b`)
-	bulkFails  = piece.Compile(`(?i)\b(?:iperf\d?|scp|curl|http|tcp|ssh|transfer|download|copy)\b[^.;]{0,50}\b(?:0(?:\.0+)? ?[KMGkmg]?(?:bits?|bps|bytes?)(?:/s(?:ec)?)?|hangs?|hung|stalls?|fails?|freez\w+|times? out|stuck|nothing|does(?:n.t| not) work)`)
-	fullCPU    = piece.Compile(`(?i)\b(?:(openvpn|charon|wireguard|wg-crypt\w*|flanneld|iperf3?|vhost\S*|qemu\S*|kworker\S*|ovs-vswitchd|smbd|nginx|haproxy|ksoftirqd?(?:/\d+)?|(?:one|single|1|a|allocated|the same|that|each) (?:of the )?(?:cpu|v?core|vcpu|thread)s?)\b[^.;]{0,40}?\b(?:100|9[5-9]) ?%|(?:100|9[5-9]) ?% (?:of |on |by )[^.;]{0,30}\b(openvpn|charon|flanneld|iperf3?|(?:\w+ )?(?:cpu|core|vcpu|thread))\b|\b(?:one of the (?:cpu|core|vcpu)s)\b[^;]{0,80}\bmaxe[ds] out|(?:maxes|maxing|maxed|pegs?|pegged|pegging|saturat\w+) (?:out )?(?:at )?(one|a|a single|single|1) (?:cpu|core|vcpu))`)
-	oldIperf3  = piece.Compile(`(?i)\biperf ?3?(?: version)?[ :]*v?(3\.[01](?:\.\d+|b\d+)?)(?:[^.\d]|\.?$|\.\s)`)
-	udpLoss    = piece.Compile(`(?i)\budp\b[^;]{0,80}\b(?:loss|lost|losing)\b|\b(?:loss|lost|losing)\b[^;]{0,80}\budp\b`)
-	lossSaid   = piece.Compile(`(?i)\b(\d{1,2}(?:\.\d+)?)(?: ?(?:-|–|to) ?\d{1,2}(?:\.\d+)?)? ?% (?:of )?(?:packet )?loss\b|\bpacket loss (?:of |is |about |around )*(\d{1,2}(?:\.\d+)?) ?%`)
-	sizes      = piece.Compile(`\bVpnGw[1-5](?:AZ)?\b`)
-	gateways   = piece.Compile(`\b(?:(?:Azure )?VPN [Gg]ateway|Site-to-Site VPN|[Tt]ransit [Gg]ateway|TGW|Cloud VPN|Cloud NAT|NAT [Gg]ateway|ExpressRoute|Direct Connect|virtual private gateway|VGW)\b`)
-	forwarder  = piece.Compile(`(?i)\b(?:as a router|as (?:a |my |the )?firewall|routed (?:via|through)|forwarded traffic|forwarding (?:traffic|packets)|router vm)\b`)
-	wrongWay   = piece.Compile(`(?i)\b(?:repl(?:y|ies)|respon(?:se|ses|ds)|answers?|return(?:ing)? (?:traffic|packets)|syn-?ack|outgoing (?:traffic|packets)|traffic)\b[^.;]{0,60}\b(?:wrong|the other|(?:the|a) different|(?:the )?first|default) (?:interface|nic|gateway|card|port|adapter)\b|\basymmetric(?:al)? rout\w+|\b(?:repl(?:y|ies)|answers?|responses?)\b(?: \w+)? (?:go(?:es|ing)?|leav\w+|sent|come?s?|coming) (?:out )?(?:of|by|via|through|from|on|over) (?:the )?(?:eth|en[opsx]|em)\w*\d\b`)
-	noReach    = piece.Compile(`(?i)\b(?:can(?:no|')?t|cannot|can not|could(?: not|n't)|unable to|not able to)\b[^.;]{0,30}\b(?:ping|reach|connect|communicate|ssh)\b|\bping\b[^.;]{0,20}\bfail\w*|\b(?:not reachable|unreachable)\b`)
-	multipath  = piece.Compile(`(?i)\b(?:mptcp|multipath tcp)\b`)
-	farWords   = piece.Compile(`(?i)\b\d[\d,.]* ?(?:miles|km) (?:apart|away|distance)\b|\b(?:over|long|larger?|great) distances?\b|\bfarther away\b|\b(?:transatlantic|trans-atlantic|intercontinental|overseas|across the (?:ocean|atlantic|pacific|world))\b|\b(?:different|other|two|between) (?:\w+ )?(?:regions|continents|data ?cent(?:er|re)s)\b|\b(?:west|east) coast\b|\b(?:Singapore|Sydney|Tokyo|Frankfurt|London|Los Angeles|Virginia|Ohio|Oregon|Helsinki|N(?:ü|ue)rnberg|Mumbai|S(?:ã|a)o Paulo|Hong Kong)\b[^.;]{0,60}\b(?:Singapore|Sydney|Tokyo|Frankfurt|London|Los Angeles|Virginia|Ohio|Oregon|Helsinki|N(?:ü|ue)rnberg|Mumbai|S(?:ã|a)o Paulo|Hong Kong)\b`)
-	lossy      = piece.Compile(`(?i)\b(?:dup(?:licate)? ?acks?|(?:packet|many|frequent|single|some) loss(?:es)?|packets? (?:are )?lost|(?:many|constant|lots of|high) retransmi\w+)\b`)
-	bbrHelps   = piece.Compile(`(?i)\bbbr\b[^.;]{0,80}\b(?:faster|better|improv\w+|fix(?:es|ed)?|solve[sd]?|help(?:s|ed)?|full speed|increas\w+|went from)\b`)
-	udpFine    = piece.Compile(`(?i)\budp\b[^.;]{0,60}\b(?:problem disappears|full (?:speed|rate|bandwidth)|works? fine|no problem|line rate|is fine|saturat\w+)\b`)
-	socketFull = piece.Compile(`(?i)\b(?:socket|(?:socket|udp|receive|recv|kernel)[ -](?:receive )?(?:buffers?|queue))\b[^.;]{0,24}\b(?:full|overflow\w*|overrun\w*|exhausted)\b`)
-	relayed    = piece.Compile(`(?i)\b(?:relay (?:mode|connections?|servers?)|relayed|via (?:a )?(?:derp|relay)|derp (?:relays?|servers?)|through (?:a )?(?:derp|relay))\b`)
-	slotWords  = piece.Compile(`(?i)\bpci-?e?(?: ?express)?\b[^.;\d]{0,16}([1-5])(?:\.0)?\b[^.;]{0,12}?\bx ?(1|2|4|8|16)\b`)
-	listed     = piece.Compile(`(?:^|[\s(*-])((?:eth|en[opsx]|em|ens|eno|bond|br|vlan)[\w.]*\d[\w.]*)\)?\s*(?:[:=]|->|has|is)\s*(?:inet |ip(?: address)?:? ?)?(\d{1,3}(?:\.\d{1,3}){3}/\d{1,2})\b`)
-	tripAfter  = piece.Compile(`(?i)\b(?:rtt|latency|pings?|round[ -]?trip\w*|delay)\b[^.;\d]{0,50}(\d{1,4}(?:\.\d+)?)(?: ?(?:-|–|to) ?\d{1,4})? ?ms\b`)
-	tripFirst  = piece.Compile(`(?i)\b(\d{1,4}(?:\.\d+)?) ?ms (?:of |one-way )?(?:rtt|latency|ping|round|delay|away|apart)`)
+	mtuHelps  = piece.Compile(`(?i)\b(?:the )?(?:mtu|mss)\b(?: \w+){0,3} (?:has |have )?(?:fixed|solved|resolved) (?:it|this|that|the)\b|\b(?:lower(?:ed|ing)?|reduc(?:e|ed|ing)|decreas(?:e|ed|ing)|smaller)\b[^.;]{0,30}\b(?:mtu|mss)\b[^.;]{0,60}\b(?:improves?d?|fix(?:es|ed)?|solve[sd]?|helps?|works?|resolve[sd]?|better|faster|full speed)\b|\b(?:set|setting|chang(?:e|ed|ing))\b[^.;]{0,30}\b(?:mtu|mss)\b[^.;]{0,60}\b(?:improves?d?|fix(?:es|ed)?|solve[sd]?|resolve[sd]?|full speed|works? (?:perfectly|normally|again|now))\b|\bmss clamp\w*\b[^.;]{0,40}\b(?:fix(?:es|ed)?|solve[sd]?|help(?:s|ed)?|works?)\b`)
+	large     = piece.Compile(`(?i)\b(?:jumbo|8[5-9]\d\d|9[0-2]\d\d)\b`)
+	mtuRaised = piece.Compile(`(?i)\bset(?:ting)?\b[^.;]{0,20}\bmtu\b[^.;]{0,16}\b(?:8[5-9]\d\d|9[0-2]\d\d)\b[^.;]{0,60}\b(?:reach\w*|gets?|got|can (?:get|reach|do)|up to)\b|\b(?:rais(?:e|ed|ing)|increas(?:e|ed|ing))\b[^.;]{0,40}\b(?:mtu|frames?)\b[^.;]{0,80}\b(?:increas\w+|improv\w+|went from|faster|got (?:\w+ ){0,2}(?:speeds?|throughput)|reach\w*)\b|\b(?:mtu|frames?)\b[^.;]{0,30}\b(?:rais|increas)(?:ed|ing)\b[^.;]{0,80}\b(?:increas\w+|improv\w+|went from|faster)\b|\bmtu (?:to|of|=) ?(?:9000|8950|8951|8900)\b[^.;]{0,80}\b(?:increas\w+|improv\w+|went from)\b`)
+	oneQueue  = piece.Compile(`(?i)\b(?:by|on|in|to|only|into) (?:the )?(?:same|one|a single|single|1) (?:rx |tx |receive |hardware |nic )?queue\b|\ball (?:packets|traffic|interrupts|irqs)\b[^.;]{0,40}\b(?:one|same|single) (?:cpu|core|queue)\b`)
+	noHelp    = piece.Compile(`(?i)\b(?:no|not|n't|doesn.t|didn.t|without|nothing|never|neither|cannot|same)\b`)
+	offloads  = piece.Compile(`(?i)\b(?:disabl(?:e|ed|ing)|turn(?:ed|ing)? off|switch(?:ed|ing)? off|with(?:out)?|un-?check(?:ed|ing)?)\b[^.;]{0,50}\b(?:offload\w*|lro|gro|tso|lso|gso|rsc|checksum\w*|segmentation)\b`)
+	helped    = piece.Compile(`(?i)\b(?:improves?d?|fix(?:es|ed)?|solves?d?|helps?|increases?|resolves?d?|acceptable|normal|full speed|faster|much better|goes (?:up|back)|back to)\b`)
+	pingGood  = piece.Compile(`(?i)\bping(?:s|ing)?\b[^.;]{0,40}\b(?:works?|working|fine|ok|okay|good|success\w*|pass(?:es)?|answers?)\b|\b(?:can|able to) ping\b`)
+	bulkFails = piece.Compile(`(?i)\b(?:iperf\d?|scp|curl|http|tcp|ssh|transfer|download|copy)\b[^.;]{0,50}\b(?:0(?:\.0+)? ?[KMGkmg]?(?:bits?|bps|bytes?)(?:/s(?:ec)?)?|hangs?|hung|stalls?|fails?|freez\w+|times? out|stuck|nothing|does(?:n.t| not) work)`)
+	fullCPU   = piece.Compile(`(?i)\b(?:cpu (?:load|usage|use)\b[^.;]{0,24}\b(?:100|9[5-9]) ?%[^.;]{0,40}\b(?:on|by|of) (?:only |just )?a? ?((?:one|single) (?:cpu|core))\b|(openvpn|charon|wireguard|wg-crypt\w*|flanneld|iperf3?|vhost\S*|qemu\S*|kworker\S*|ovs-vswitchd|smbd|nginx|haproxy|ksoftirqd?(?:/\d+)?|(?:one|single|1|a|allocated|the same|that|each) (?:of the )?(?:cpu|v?core|vcpu|thread)s?)\b[^.;]{0,40}?\b(?:100|9[5-9]) ?%|(?:100|9[5-9]) ?% (?:of |on |by )[^.;]{0,30}\b(openvpn|charon|flanneld|iperf3?|(?:\w+ )?(?:cpu|core|vcpu|thread))\b|\b(?:only|just) ((?:1|one|a single) (?:cpu|core|vcpu))\b[^.;]{0,40}\b(?:max\w* out|full|saturated|pegged)|\b(?:one of the (?:cpu|core|vcpu)s)\b[^;]{0,80}\bmaxe[ds] out|(?:maxes|maxing|maxed|pegs?|pegged|pegging|saturat\w+) (?:out )?(?:at )?(one|a|a single|single|1) (?:cpu|core|vcpu))`)
+	oldIperf3 = piece.Compile(`(?i)\biperf ?3?(?: version)?[ :]*v?(3\.[01](?:\.\d+|b\d+)?)(?:[^.\d]|\.?$|\.\s)`)
+	udpLoss   = piece.Compile(`(?i)\budp\b[^;]{0,80}\b(?:loss|lost|losing)\b|\b(?:loss|lost|losing)\b[^;]{0,80}\budp\b`)
+	lossSaid  = piece.Compile(`(?i)\b(\d{1,2}(?:\.\d+)?)(?: ?(?:-|–|to) ?\d{1,2}(?:\.\d+)?)? ?% (?:of )?(?:packet )?loss\b|\bpacket loss (?:of |is |about |around )*(\d{1,2}(?:\.\d+)?) ?%`)
+	sizes     = piece.Compile(`\bVpnGw[1-5](?:AZ)?\b`)
+	gateways  = piece.Compile(`\b(?:(?:Azure )?VPN [Gg]ateway|Site-to-Site VPN|[Tt]ransit [Gg]ateway|TGW|Cloud VPN|Cloud NAT|NAT [Gg]ateway|ExpressRoute|Direct Connect|virtual private gateway|VGW)\b`)
+	forwarder = piece.Compile(`(?i)\b(?:as a router|as (?:a |my |the )?firewall|routed (?:via|through)|forwarded traffic|forwarding (?:traffic|packets)|router vm)\b`)
+	wrongWay  = piece.Compile(`(?i)\b(?:repl(?:y|ies)|respon(?:se|ses|ds)|answers?|return(?:ing)? (?:traffic|packets)|syn-?ack|outgoing (?:traffic|packets)|traffic)\b[^.;]{0,60}\b(?:wrong|the other|(?:the|a) different|(?:the )?first|default) (?:interface|nic|gateway|card|port|adapter)\b|\bass?ym+\w{0,3}t\w?ric(?:al)?\w* rout\w+|\brout\w+\b[^.;]{0,12}\bass?ym+\w{0,3}t\w?ric\w*|\b(?:repl(?:y|ies)|answers?|responses?)\b(?: \w+)? (?:go(?:es|ing)?|leav\w+|sent|come?s?|coming) (?:out )?(?:of|by|via|through|from|on|over) (?:the )?(?:eth|en[opsx]|em)\w*\d\b`)
+	noReach   = piece.Compile(`(?i)\b(?:can(?:no|')?t|cannot|can not|could(?: not|n't)|unable to|not able to)\b[^.;]{0,30}\b(?:ping|reach|connect|communicate|ssh)\b|\bping\b[^.;]{0,20}\bfail\w*|\b(?:not reachable|unreachable)\b`)
+	multipath = piece.Compile(`(?i)\b(?:mptcp|multipath tcp)\b`)
+	farWords  = piece.Compile(`(?i)\b\d[\d,.]* ?(?:miles|km) (?:apart|away|distance)\b|\b(?:over|long|larger?|great) distances?\b|\bfarther away\b|\b(?:transatlantic|trans-atlantic|intercontinental|overseas|across the (?:ocean|atlantic|pacific|world))\b|\b(?:different|other|two|between) (?:\w+ )?(?:regions|continents|data ?cent(?:er|re)s)\b|\b(?:west|east) coast\b|\b(?:Singapore|Sydney|Tokyo|Frankfurt|London|Los Angeles|Virginia|Ohio|Oregon|Helsinki|N(?:ü|ue)rnberg|Mumbai|S(?:ã|a)o Paulo|Hong Kong)\b[^.;]{0,60}\b(?:Singapore|Sydney|Tokyo|Frankfurt|London|Los Angeles|Virginia|Ohio|Oregon|Helsinki|N(?:ü|ue)rnberg|Mumbai|S(?:ã|a)o Paulo|Hong Kong)\b`)
+	lossy     = piece.Compile(`(?i)\b(?:dup(?:licate)? ?acks?|(?:packet|many|frequent|single|some) loss(?:es)?|packets? (?:are )?lost|(?:many|constant|lots of|high) retransmi\w+)\b`)
+	bbrHelps  = piece.Compile(`(?i)\bbbr\b[^.;]{0,80}\b(?:faster|better|improv\w+|fix(?:es|ed)?|solve[sd]?|help(?:s|ed)?|full speed|increas\w+|went from)\b`)
+	udpFine   = piece.Compile(`(?i)\budp\b[^.;]{0,60}\b(?:problem disappears|full (?:speed|rate|bandwidth)|works? fine|no problem|line rate|is fine|saturat\w+)\b`)
+	// offloadBreaks is how a sentence says that all is well with an offload off, or not with it.
+	offloadBreaks = piece.Compile(`(?i)\b(?:unless|until)\b[^.;]{0,40}\b(?:offload\w*|lro|gro|tso|lso|gso|rsc)\b[^.;]{0,24}\b(?:disabled|off)\b|\b(?:disabl\w+|turn(?:ed|ing)? off|switch(?:ed|ing)? off)\b[^;]{0,50}\b(?:offload\w*|lro|gro|tso|lso|gso|rsc)\b[^;]{0,160}\b(?:no|without) (?:more |further |any )?(?:problems?|issues?|drops?|errors?|failures?|trouble|stalls?)\b`)
+	socketFull    = piece.Compile(`(?i)\b(?:socket|(?:socket|udp|receive|recv|kernel)[ -](?:receive )?(?:buffers?|queue))\b[^.;]{0,24}\b(?:full|overflow\w*|overrun\w*|exhausted)\b`)
+	relayed       = piece.Compile(`(?i)\b(?:relay (?:mode|connections?|servers?)|relayed|via (?:a )?(?:derp|relay)|derp (?:relays?|servers?)|through (?:a )?(?:derp|relay))\b`)
+	slotWords     = piece.Compile(`(?i)\bpci-?e?(?: ?express)?\b[^.;\d]{0,16}([1-5])(?:\.0)?\b[^.;]{0,12}?\bx ?(1|2|4|8|16)\b`)
+	listed        = piece.Compile(`(?:^|[\s(*-])((?:eth|en[opsx]|em|ens|eno|bond|br|vlan)[\w.]*\d[\w.]*)\)?\s*(?:[:=]|->|has|is)\s*(?:inet |ip(?: address)?:? ?)?(\d{1,3}(?:\.\d{1,3}){3}/\d{1,2})\b`)
+	tripAfter     = piece.Compile(`(?i)\b(?:rtt|latency|pings?|round[ -]?trip\w*|delay)\b[^.;\d]{0,50}(\d{1,4}(?:\.\d+)?)(?: ?(?:-|–|to) ?\d{1,4})? ?ms\b`)
+	tripFirst     = piece.Compile(`(?i)\b(\d{1,4}(?:\.\d+)?) ?ms (?:of |one-way )?(?:rtt|latency|ping|round|delay|away|apart)`)
 )
 
 // plain are facts that are told by their words alone.
@@ -128,6 +130,11 @@ func readWords(s *sink, lines []piece.Line) (read int) {
 			said("offload_helps", offloads.FindString(sentence))
 		}
 		s.remedies(sentence, l, said)
+		s.sizesOf(sentence, l, said)
+		s.costs(sentence, l)
+		if m := offloadBreaks.FindString(sentence); m != "" && !noEffect.MatchString(sentence) && !wonders.MatchString(sentence) {
+			said("offload_helps", m)
+		}
 	}
 	if offloads.MatchString(text) && strings.Contains(text, "must ") {
 		said("offload_helps", offloads.FindString(text))
@@ -148,7 +155,7 @@ func readWords(s *sink, lines []piece.Line) (read int) {
 		said("trip_ms", trip[1])
 	}
 	if m := fullCPU.FindStringSubmatch(text); m != nil && !noHelp.MatchString(m[0]) {
-		said("cpu_full", strings.ToLower(m[1]+m[2]+m[3]))
+		said("cpu_full", strings.ToLower(strings.Join(m[1:], "")))
 	}
 	if m := heavyCPU.FindStringSubmatch(text); m != nil && !noHelp.MatchString(m[0]) {
 		said("cpu_heavy", strings.ToLower(m[1]+m[2]))
@@ -168,8 +175,8 @@ func readWords(s *sink, lines []piece.Line) (read int) {
 		}
 	}
 	for key, words := range besides {
-		if m := words.FindString(text); m != "" {
-			s.Set("said", key, m, l)
+		if m := words.FindStringIndex(text); m != nil && !denies.MatchString(text[:m[0]]) {
+			s.Set("said", key, text[m[0]:m[1]], l)
 		}
 	}
 	s.tellStories(text, l)
@@ -184,8 +191,8 @@ func readWords(s *sink, lines []piece.Line) (read int) {
 	} else if m := oneCore.FindString(text); m != "" && !noHelp.MatchString(m) {
 		said("one_queue", m)
 	}
-	if m := wrongWay.FindString(text); m != "" {
-		said("wrong_way", m)
+	if m := wrongWay.FindStringIndex(text); m != nil && !denies.MatchString(text[:m[0]]) {
+		said("wrong_way", text[m[0]:m[1]])
 	}
 	if m := slotWords.FindStringSubmatch(text); m != nil {
 		s.Set("said", "slot", m[1]+" x"+m[2], l)

@@ -293,7 +293,7 @@ func (t *teller) tenth(text string) bool {
 }
 
 // cameUp is how a sentence says that a link came up at 100 Mbit/s, or falls back to it.
-var cameUp = piece.Compile(`(?i)\b(?:negotiat\w+|links?(?: up)?|linked|(?:comes?|came) up|detected|recogni[sz]ed|syncs?|connects?)\b[^.;]{0,14}(?:\b(?:at|to|as|with|only|it'?s)\b[^.;\d]{0,12}|\b)\b100 ?m(?:b|bit|bps|egabit)\w*|\b(?:drop\w*|fall\w*|fell|goes|went|chang\w+|switch\w*|downgrad\w+)\b[^.;]{0,24}\bfrom 1 ?g\w* (?:down )?to 100 ?m\w*|\bnic is only running at 100 ?m\w*`)
+var cameUp = piece.Compile(`(?i)\b(?:negotiat\w+|links?(?: up)?|linked|(?:comes?|came) up|detected|recogni[sz]ed|syncs?|connects?)\b[^.;]{0,14}(?:\b(?:at|to|as|with|only|it'?s)\b[^.;\d]{0,12}|\b)\b100 ?m(?:b|bit|bps|egabit)\w*|\b(?:drop\w*|fall\w*|fell|goes|went|chang\w+|switch\w*|downgrad\w+)\b[^.;]{0,24}\bfrom 1 ?g\w* (?:down )?to 100 ?m\w*|\bnic is only running at 100 ?m\w*|\bonly (?:get\w*|ha(?:ve|s|ving)|see\w*|shows?|at|reports?|links? at|works? at)\b[^.;]{0,16}\b100 ?base-?t\w*|\bnegotiat\w+ (?:at |to |an? |only ){0,3}10 ?m(?:b|bit|bps|egabit)\w*`)
 
 var (
 	striped   = piece.Compile(`(?i)\b(?:balance-rr|round[- ]?robin|rr[- ]algorithm|bond(?:ing)? mode ?[=:]? ?0)\b`)

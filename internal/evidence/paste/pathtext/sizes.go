@@ -1,0 +1,71 @@
+package pathtext
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/linerate/linerate/internal/evidence/paste/piece"
+)
+
+// What people tell of packets' sizes beside one sentence that names the remedy and that it
+// helped.
+var (
+	// sizeChanged is a sentence about a change of the MTU, whose outcome the next one tells.
+	sizeChanged = piece.Compile(`(?i)\b(?:chang\w+|lower\w*|reduc\w+|decreas\w+|set(?:ting)?|adjust\w*|remov\w+|drop\w*|tr(?:y|ied|ying))\b[^.;]{0,40}\b(?:mtu|mss)\b`)
+	// workedThen is such an outcome.
+	workedThen = piece.Compile(`(?i)\b(?:it|this|that|which|everything|all|now)\b(?: \w+){0,2} ?\b(?:worked|works|helped|helps|fixed|solved|resolved|did (?:the trick|it))\b`)
+	// itWas is how a sentence blames the MTU, slowWithout one that needs it set.
+	itWas       = piece.Compile(`(?i)\bit (?:was|is|were) (?:really |indeed |just |simply )?(?:the |my |our |an? )?(?:wrong |too (?:high|large|big) )?(?:mtu|mss)\b`)
+	slowWithout = piece.Compile(`(?i)\b(?:slow\w*|stalls?|hangs?|does(?:n'?t| not) work|broken|unusable)\b[^.;]{0,16}\bwithout\b[^.;]{0,16}\b(?:mtu|mss)\b`)
+	// adjusted is a change of the MTU to a smaller value with what it brought.
+	adjusted = piece.Compile(`(?i)\b(?:adjust\w*|chang\w+|set\w*)\b[^.;]{0,24}\bmtu\b[^.;]{0,24}?\bfrom\b[^.;\d]{0,16}(\d{3,4}) to (\d{3,4})\b`)
+	good     = piece.Compile(`(?i)\b(?:without a hitch|works?|worked|loads? (?:fine|quickly)|fine|fast|solution|solved|fixe[sd]|helped|perfect\w*)\b`)
+	// passesUpTo is the size up to which packets pass, with how others fare; stopsAt the same
+	// by two sizes.
+	passesUpTo = piece.Compile(`(?i)\b(?:ping\w*|packets?|frames?|payloads?|mtus?)\b[^.;]{0,40}\bup to (\d{3,4})\b[^.;]{0,60}\b(?:larger|bigger|more|above|anything (?:over|above)|beyond)\b[^.;]{0,24}\b(?:not|n'?t|fail\w*|los[st]\w*|hangs?|drop\w*|time\w*|stall\w*|nothing)`)
+	stopsAt    = piece.Compile(`(?i)\b(?:mtu|bytes|packets?|ping\w*)\b[^.;]{0,40}\b(?:to|of|up to|at|with) (\d{3,4})\b[^.;\d]{0,24}\b(?:at|with|and|but|from)\b[^.;\d]{0,8}(\d{3,4})\b[^.;]{0,16}\b(?:hangs?|fail\w*|stall\w*|stops?|drop\w*|breaks?|not|n'?t|nothing|los[st]\w*)`)
+	// smallerOutside is a way that is narrower than what goes by it.
+	smallerOutside = piece.Compile(`(?i)\b(?:broken|fail\w*|hangs?|stall\w*|does(?:n'?t| not) work|drop\w*)\b[^.;]{0,24}\b(?:when|where|if|because|since|as)\b[^.;]{0,40}\bmtu\b[^.;]{0,12}\b(?:smaller|lower|less) than\b`)
+)
+
+// fullSizes are payloads and frames that are as large as hosts send them: what is larger
+// passes nowhere.
+var fullSizes = []float64{8972, 9000, 8952, 9014, 9216, 1472, 1500, 1452}
+
+// sizesOf notes what a sentence tells of packets' sizes.
+func (s *sink) sizesOf(sentence string, l piece.Line, said func(key, value string)) {
+	asks := strings.HasSuffix(strings.TrimSpace(sentence), "?")
+	if asks || wonders.MatchString(sentence) {
+		return
+	}
+	denied := noHelp.MatchString(sentence)
+	switch {
+	case itWas.MatchString(sentence) && !denied:
+		said("mtu_helps", itWas.FindString(sentence))
+	case slowWithout.MatchString(sentence):
+		said("mtu_helps", slowWithout.FindString(sentence))
+	case smallerOutside.MatchString(sentence):
+		said("mtu_limit", smallerOutside.FindString(sentence))
+	}
+	if m := adjusted.FindStringSubmatch(sentence); m != nil && piece.Float(m[2]) < piece.Float(m[1]) && good.MatchString(strings.Replace(sentence, m[0], "", 1)) && !noEffect.MatchString(sentence) {
+		said("mtu_helps", m[0])
+	}
+	if m := passesUpTo.FindStringSubmatch(sentence); m != nil && !anyFull(piece.Float(m[1])) {
+		said("mtu_limit", m[0])
+	}
+	if m := stopsAt.FindStringSubmatch(sentence); m != nil && piece.Float(m[2]) > piece.Float(m[1]) && piece.Float(m[2])-piece.Float(m[1]) < 300 && !anyFull(piece.Float(m[1])) {
+		said("mtu_limit", m[0])
+	}
+	if x, ok := s.C.Topics["mtu change"]; ok && x.File == l.File && l.Number-x.From <= 2 && !denied && workedThen.MatchString(sentence) && !s.told("mtu_helps_not") {
+		said("mtu_helps", x.Text+": "+workedThen.FindString(sentence))
+	}
+	if m := sizeChanged.FindString(sentence); m != "" && !large.MatchString(sentence) {
+		if noEffect.MatchString(sentence) {
+			delete(s.C.Topics, "mtu change")
+			return
+		}
+		s.topic("mtu change", m, l)
+	}
+}
+
+func anyFull(size float64) bool { return slices.Contains(fullSizes, size) }
