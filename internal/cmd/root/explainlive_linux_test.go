@@ -160,31 +160,40 @@ func liveConnections(t *testing.T, spaces [2]string, n, moving int) (send []net.
 		t.Cleanup(func() { l.Close() })
 		return l
 	}
-	var l net.Listener
-	for i := range n {
-		if i < n-moving && i%queue == 0 || i == n-moving {
-			l = listen()
+	var queues []net.Listener
+	for range 1 + n/queue {
+		queues = append(queues, listen())
+	}
+	last := listen()
+	dial := func(to net.Listener) (net.Conn, error) {
+		c, err := net.Dial("tcp4", to.Addr().String())
+		if err == nil {
+			t.Cleanup(func() { c.Close() })
 		}
-		if err := netns.Named(spaces[0]).Do(func() error {
-			near, err := net.Dial("tcp4", l.Addr().String())
+		return c, err
+	}
+	if err := netns.Named(spaces[0]).Do(func() error {
+		for i := range n - moving {
+			if _, err := dial(queues[i/queue]); err != nil {
+				return err
+			}
+		}
+		for range moving {
+			near, err := dial(last)
 			if err != nil {
 				return err
 			}
-			t.Cleanup(func() { near.Close() })
-			if i < n-moving {
-				return nil
-			}
-			far, err := l.Accept()
+			far, err := last.Accept()
 			if err != nil {
 				return err
 			}
 			t.Cleanup(func() { far.Close() })
 			send = append(send, near)
 			go io.Copy(io.Discard, far)
-			return nil
-		}); err != nil {
-			t.Fatal(err)
 		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
 	}
 	return send
 }

@@ -32,7 +32,7 @@ func TestConnections(t *testing.T) {
 		if _, err := io.ReadFull(far, make([]byte, read)); err != nil {
 			t.Fatal(err)
 		}
-		all, err := Connections()
+		all, err := ConnectionsAt(0, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
