@@ -24,6 +24,7 @@ type meter struct {
 	cost     time.Duration // of the newest list
 	lists    int
 	met      map[uint64]met    // all connections, by cookie
+	kept     []byte            // what connections that were met said
 	flows    map[uint64]*track // those that were seen to move
 	followed []*track
 	crowded  bool // more move than are followed, and which of them most is not known
@@ -147,6 +148,17 @@ func (m *meter) listAll() error {
 	return nil
 }
 
+// keep copies a message, many of them into one piece of memory.
+func (m *meter) keep(said sockdiag.Message) sockdiag.Message {
+	const piece = 256 << 10
+	if cap(m.kept)-len(m.kept) < len(said) {
+		m.kept = make([]byte, 0, max(piece, len(said)))
+	}
+	at := len(m.kept)
+	m.kept = append(m.kept, said...)
+	return sockdiag.Message(m.kept[at:])
+}
+
 // meet takes what a list says of a connection.
 func (m *meter) meet(said sockdiag.Message) error {
 	acked, received, ago, ok := said.Moved()
@@ -156,7 +168,7 @@ func (m *meter) meet(said sockdiag.Message) error {
 	cookie := said.Cookie()
 	was, known := m.met[cookie]
 	if !known {
-		was = met{said, m.last, acked, received}
+		was = met{m.keep(said), m.last, acked, received}
 		m.met[cookie] = was
 	}
 	t := m.flows[cookie]

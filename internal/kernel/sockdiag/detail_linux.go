@@ -25,7 +25,8 @@ func ConnectionsAt(sport, dport uint16) (all []Detail, err error) {
 
 // ConnectionsBut visits the connections of the calling thread's network namespace
 // whose peers are in none of the prefixes: the kernel leaves those out before it tells
-// anything of them (the first thousand prefixes). A message stays what it is. Errors are those of ConnectionsAt.
+// anything of them (the first thousand prefixes). A message holds until visit returns.
+// Errors are those of ConnectionsAt.
 func ConnectionsBut(peers []netip.Prefix, visit func(Message)) error {
 	return each(pickingRequest(peers, false, true), func(m Message) error {
 		visit(m)
@@ -46,20 +47,12 @@ func CountTo(peers []netip.Prefix) (n int, err error) {
 }
 
 func each(request []byte, visit func(Message) error) error {
-	messages, err := ask(getTCP, request)
+	err := walk(getTCP, request, visit)
 	switch {
 	case errors.Is(err, syscall.ENOENT), errors.Is(err, syscall.EINVAL), errors.Is(err, syscall.EPROTONOSUPPORT):
 		return fmt.Errorf("list connections: %w: %w", errors.ErrUnsupported, err)
 	case err != nil:
 		return fmt.Errorf("list connections: %w", err)
-	}
-	for _, m := range messages {
-		if len(m) < messageLen {
-			return fmt.Errorf("list connections: message of %d bytes: %w", len(m), ErrUnreadable)
-		}
-		if err := visit(m); err != nil {
-			return fmt.Errorf("list connections: %w", err)
-		}
 	}
 	return nil
 }

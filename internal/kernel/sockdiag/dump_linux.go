@@ -47,7 +47,7 @@ const attempts = 4
 func dump(q Query) ([]Socket, error) {
 	var all []Socket
 	for _, family := range [...]uint8{familyIPv4, familyIPv6} {
-		messages, err := ask(nl.SOCK_DIAG_BY_FAMILY, q.request(family))
+		messages, err := ask(q.request(family))
 		// A kernel without IPv6 has none of its sockets.
 		if family == familyIPv6 && errors.Is(err, syscall.ENOENT) {
 			continue
@@ -66,12 +66,12 @@ func dump(q Query) ([]Socket, error) {
 	return all, nil
 }
 
-func ask(kind int, request []byte) (messages [][]byte, err error) {
+func ask(request []byte) (messages [][]byte, err error) {
 	for attempt := range attempts {
 		time.Sleep(time.Duration(attempt) * 5 * time.Millisecond)
-		r := nl.NewNetlinkRequest(kind, syscall.NLM_F_DUMP)
+		r := nl.NewNetlinkRequest(nl.SOCK_DIAG_BY_FAMILY, syscall.NLM_F_DUMP)
 		r.AddRawData(request)
-		messages, err = r.Execute(netlinkSockDiag, uint16(kind))
+		messages, err = r.Execute(netlinkSockDiag, nl.SOCK_DIAG_BY_FAMILY)
 		if !errors.Is(err, nl.ErrDumpInterrupted) {
 			return messages, err
 		}
