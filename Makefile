@@ -188,6 +188,12 @@ bench: ## the engine beside iperf3, iperf2 and nuttcp: the table in docs/benchma
 		go test -count=1 -timeout 60m -v -run '^TestBench$$' ./internal/lab/labtest/bench >$(LOG) 2>&1; \
 	status=$$?; grep -E '^ +[a-z_]+_test\.go|^(---|ok|FAIL)' $(LOG); exit $$status
 
+# What tells is ours over the peers beside it, then and now; three minutes.
+bench-compare: ## a few of the same now, and their ratios to the table in docs/benchmarks.md, which stays
+	@BENCH_COMPARE=$(CURDIR)/docs/benchmarks.md BENCH_ONLY=$${BENCH_ONLY:-'^(linerate|linerate zero-copy|iperf3 -l 1M|iperf3 -Z -l 1M)$$'} BENCH_AT=$${BENCH_AT:-'^(1500/1|9000/8)$$'} \
+		go test -count=1 -timeout 20m -v -run '^TestCompare$$' ./internal/lab/labtest/bench >$(LOG) 2>&1; \
+	status=$$?; grep -E '^ +[a-z_]+_test\.go|^(MTU/str|[0-9]+/[0-9])|^ +(MTU|[0-9]+/[0-9])|^(---|ok|FAIL)' $(LOG); exit $$status
+
 clean:
 	@rm -rf linerate build cmd/linerate/agents $(LOG) .lab.tests
 

@@ -34,7 +34,7 @@ func TestMeter(t *testing.T) {
 	defer far.Close()
 	sport, dport := near.LocalAddr().(*net.TCPAddr).Port, near.RemoteAddr().(*net.TCPAddr).Port
 	out := func() sockdiag.Detail {
-		all, err := sockdiag.Connections()
+		all, err := sockdiag.ConnectionsAt(0, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -101,13 +101,24 @@ func TestKernelUse(t *testing.T) {
 	}
 }
 
-// TestRest: a look that took long is followed by a rest that keeps its share
-// of a core.
-func TestRest(t *testing.T) {
-	for cost, want := range map[time.Duration]time.Duration{time.Millisecond: interval, 30 * time.Millisecond: 3 * time.Second} {
-		if got := (&meter{cost: cost}).rest(); got != want {
-			t.Errorf("after %v a rest of %v, want %v", cost, got, want)
+// TestDue: a list that took long is followed by a time without that keeps its share of
+// a core, and none is made shortly before the last.
+func TestDue(t *testing.T) {
+	for _, tt := range []struct {
+		cost, since, left time.Duration
+		want              bool
+	}{
+		{time.Millisecond, interval, interval, true},
+		{16 * time.Millisecond, 2 * time.Second, 30 * time.Second, false},
+		{16 * time.Millisecond, 4 * time.Second, 30 * time.Second, true},
+		{16 * time.Millisecond, 4 * time.Second, time.Second, false},
+	} {
+		if got := (&meter{cost: tt.cost, lists: 1, last: tt.since}).due(tt.left); got != tt.want {
+			t.Errorf("%v after a list that took %v, %v before the end: %v, want %v", tt.since, tt.cost, tt.left, got, tt.want)
 		}
+	}
+	if !(&meter{}).due(0) || !(&meter{lists: 1, crowded: true, cost: time.Second}).due(time.Second) {
+		t.Error("want a list at the start, and where more move than are followed")
 	}
 }
 

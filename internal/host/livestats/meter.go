@@ -2,6 +2,7 @@ package livestats
 
 import (
 	"cmp"
+	"net/netip"
 	"slices"
 	"time"
 
@@ -14,14 +15,20 @@ import (
 
 // meter adds up what the looks show.
 type meter struct {
-	cfg    Config
-	handle *rtnl.Handle
-	begin  time.Time
-	last   time.Duration // of the newest look, since begin
-	cost   time.Duration // of the newest look
-	looks  int
-	flows  map[uint64]*track // by cookie
-	inside map[uint64]bool
+	cfg      Config
+	handle   *rtnl.Handle
+	follower *sockdiag.Follower
+	begin    time.Time
+	last     time.Duration // of the newest look, since begin
+	list     time.Duration // of the newest list of all connections, since begin
+	cost     time.Duration // of the newest list
+	lists    int
+	met      map[uint64]met    // all connections, by cookie
+	kept     []byte            // what connections that were met said
+	flows    map[uint64]*track // those that were seen to move
+	followed []*track
+	crowded  bool // more move than are followed, and which of them most is not known
+	inside   int
 
 	first, newest machine
 	backlog       map[string]float64 // sums over the looks
@@ -40,35 +47,71 @@ type machine struct {
 	snmp    map[string]map[string]int64 // /proc/net/snmp
 }
 
+// met is a connection as it was seen first. Most never move, and are not worth more.
+type met struct {
+	said            sockdiag.Message
+	at              time.Duration
+	acked, received uint64
+}
+
 func newMeter(cfg Config) (*meter, error) {
 	h, err := rtnl.Open()
 	if err != nil {
 		return nil, err
 	}
+	f, err := sockdiag.Follow()
+	if err != nil {
+		h.Close()
+		return nil, err
+	}
 	return &meter{
-		cfg: cfg, handle: h, begin: time.Now(), flows: make(map[uint64]*track), inside: make(map[uint64]bool),
+		cfg: cfg, handle: h, follower: f, begin: time.Now(), met: make(map[uint64]met), flows: make(map[uint64]*track),
 		backlog: make(map[string]float64),
 	}, nil
 }
 
-func (m *meter) close() { m.handle.Close() }
+func (m *meter) close() {
+	m.handle.Close()
+	m.follower.Close()
+}
 
-// rest is how long to wait before the next look.
-func (m *meter) rest() time.Duration {
-	return max(interval, time.Duration(float64(m.cost)/costShare))
+// within are the peers inside the host.
+func (m *meter) within() []netip.Prefix {
+	all := []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}
+	for a := range m.cfg.Own {
+		if !a.IsLoopback() {
+			all = append(all, netip.PrefixFrom(a.WithZone(""), a.BitLen()))
+		}
+	}
+	return all
+}
+
+func (m *meter) countInside() {
+	n, err := sockdiag.CountTo(m.within())
+	if err != nil {
+		m.miss("connections inside the host", err)
+	}
+	m.inside = n
+}
+
+// due reports that all connections are listed at a look, that long before the end: a
+// list that would cost too much so near the last one waits for it.
+func (m *meter) due(left time.Duration) bool {
+	free := time.Duration(float64(m.cost) / costShare)
+	return m.lists == 0 || m.crowded || free <= interval || m.last-m.list >= free && left >= free
 }
 
 // look reads connections, and links and cores: all of them where whole is set.
 func (m *meter) look(whole bool) error {
 	begin := time.Now()
-	all, err := sockdiag.Connections()
-	if err != nil {
-		return err
-	}
 	m.last = begin.Sub(m.begin)
-	m.looks++
-	for _, d := range all {
-		m.add(d)
+	if whole || m.due(m.cfg.Span-m.last) {
+		if err := m.listAll(); err != nil {
+			return err
+		}
+		m.cost = time.Since(begin)
+	} else if err := m.follow(); err != nil {
+		return err
 	}
 	if whole || len(m.cfg.Links) <= mostLinks {
 		m.countLinks()
@@ -76,26 +119,105 @@ func (m *meter) look(whole bool) error {
 	if whole {
 		m.countMachine()
 	}
-	m.cost = time.Since(begin)
 	return nil
 }
 
-func (m *meter) add(d sockdiag.Detail) {
-	if d.Info == nil {
-		return
+// listAll looks at every connection, and chooses those to follow.
+func (m *meter) listAll() error {
+	m.list = m.last
+	m.lists++
+	var broken error
+	if err := sockdiag.ConnectionsBut(m.within(), func(said sockdiag.Message) {
+		if err := m.meet(said); err != nil {
+			broken = err
+		}
+	}); err != nil {
+		return err
 	}
-	if d.Dst.IsLoopback() || m.cfg.Own[d.Dst] {
-		m.inside[d.Cookie] = true
-		return
+	if broken != nil {
+		return broken
 	}
-	t := m.flows[d.Cookie]
+	m.followed = m.heaviest()
+	for _, t := range m.flows { // what has moved, though not since it is looked at
+		if !t.moving() && t.end == m.last && len(m.followed) < mostFollowed {
+			m.followed = append(m.followed, t)
+		}
+	}
+	m.crowded = m.lists == 1 && len(m.flows) > mostFollowed
+	m.followed = m.followed[:min(len(m.followed), mostFollowed)]
+	return nil
+}
+
+// keep copies a message, many of them into one piece of memory.
+func (m *meter) keep(said sockdiag.Message) sockdiag.Message {
+	const piece = 256 << 10
+	if cap(m.kept)-len(m.kept) < len(said) {
+		m.kept = make([]byte, 0, max(piece, len(said)))
+	}
+	at := len(m.kept)
+	m.kept = append(m.kept, said...)
+	return sockdiag.Message(m.kept[at:])
+}
+
+// meet takes what a list says of a connection.
+func (m *meter) meet(said sockdiag.Message) error {
+	acked, received, ago, ok := said.Moved()
+	if !ok {
+		return nil
+	}
+	cookie := said.Cookie()
+	was, known := m.met[cookie]
+	if !known {
+		was = met{m.keep(said), m.last, acked, received}
+		m.met[cookie] = was
+	}
+	t := m.flows[cookie]
 	if t == nil {
-		t = &track{first: d, begin: m.last}
-		m.flows[d.Cookie] = t
-	} else {
-		t.add(d)
+		// A connection that has only been opened has the time of it, and a byte acknowledged.
+		if moved := said.Waiting() || ago <= lately && acked+received > 1 || acked != was.acked || received != was.received; !moved {
+			return nil
+		}
 	}
-	t.last, t.end = d, m.last
+	now, err := said.Detail()
+	if err != nil {
+		return err
+	}
+	if m.cfg.Own[now.Dst] { // of more addresses than the kernel was told
+		return nil
+	}
+	if t == nil {
+		first := now
+		if known {
+			if first, err = was.said.Detail(); err != nil {
+				return err
+			}
+		}
+		t = &track{first: first, begin: was.at}
+		m.flows[cookie] = t
+	}
+	if m.last > was.at {
+		t.add(now)
+	}
+	t.last, t.end = now, m.last
+	return nil
+}
+
+// follow looks at the followed connections.
+func (m *meter) follow() error {
+	for _, t := range m.followed {
+		if t.end < m.list {
+			continue // it has ended
+		}
+		now, there, err := m.follower.Look(t.last)
+		if err != nil {
+			return err
+		}
+		if there {
+			t.add(now)
+			t.last, t.end = now, m.last
+		}
+	}
+	return nil
 }
 
 func (m *meter) countLinks() {
@@ -171,7 +293,7 @@ func (m *meter) result(programs *programs) livetraffic.Watched {
 	seen := livetraffic.Watched{
 		Span: m.last, Flows: []livetraffic.Flow{},
 		Links: m.links(), Cores: m.cores(), TCPExt: m.tcpExt(),
-		Rest: livetraffic.Rest{Connections: len(all) - len(shown), Idle: len(m.flows) - len(all), Inside: len(m.inside)},
+		Rest: livetraffic.Rest{Connections: len(all) - len(shown), Idle: len(m.met) - len(all), Inside: m.inside},
 	}
 	for _, t := range all[len(shown):] {
 		seen.Rest.Rate += unit.BitRate(float64(t.rate()) * float64(t.span()) / float64(max(m.last, 1)))

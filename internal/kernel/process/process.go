@@ -7,7 +7,6 @@ import (
 	"bytes"
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 )
 
@@ -37,12 +36,12 @@ type Thread struct {
 
 // socketInode reads "socket:[4711]", what a socket's entry in /proc/PID/fd
 // links to.
-func socketInode(link string) (uint32, bool) {
-	digits, ok := strings.CutPrefix(link, "socket:[")
-	if !ok || !strings.HasSuffix(digits, "]") {
+func socketInode(link []byte) (uint32, bool) {
+	digits, ok := bytes.CutPrefix(link, []byte("socket:["))
+	if !ok || !bytes.HasSuffix(digits, []byte("]")) {
 		return 0, false
 	}
-	n, err := strconv.ParseUint(strings.TrimSuffix(digits, "]"), 10, 32)
+	n, err := strconv.ParseUint(string(digits[:len(digits)-1]), 10, 32)
 	return uint32(n), err == nil
 }
 

@@ -19,7 +19,7 @@ func TestSocketInode(t *testing.T) {
 		{"socket:[47", 0, false},
 		{"/dev/null", 0, false},
 	} {
-		if got, ok := socketInode(tt.link); ok != tt.ok || ok && got != tt.want {
+		if got, ok := socketInode([]byte(tt.link)); ok != tt.ok || ok && got != tt.want {
 			t.Errorf("%s: %d, %v", tt.link, got, ok)
 		}
 	}

@@ -4,12 +4,15 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/linerate/linerate/internal/kernel/sys"
 )
 
 // Holders finds who holds the sockets with these inodes. It looks through the
@@ -49,21 +52,104 @@ func Holders(inodes []uint32) (Holding, error) {
 // holds lists the wanted sockets among a process's files, and looks no further when it
 // has all: a server has tens of thousands of files, and each is a system call.
 func holds(pid int, wanted map[uint32]bool) (held []uint32, err error) {
-	dir := fmt.Sprintf("/proc/%d/fd", pid)
-	files, err := names(dir)
-	for _, file := range files {
-		if len(held) == len(wanted) {
+	d, err := os.Open(fmt.Sprintf("/proc/%d/fd", pid))
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	f := files{dir: d, wanted: wanted}
+	if size := tableSize(pid); size > manyFiles {
+		f.guess(size)
+	}
+	if len(f.held) == len(wanted) {
+		return f.held, nil
+	}
+	all, err := d.Readdirnames(-1)
+	for _, file := range all {
+		if len(f.held) == len(wanted) {
 			break
 		}
-		link, err := os.Readlink(dir + "/" + file)
-		if err != nil {
-			continue // closed meanwhile
+		f.look(file)
+	}
+	return f.held, err
+}
+
+// files are those that a process has open.
+type files struct {
+	dir    *os.File
+	wanted map[uint32]bool
+	held   []uint32
+	looked int
+	link   [64]byte
+}
+
+// look looks at one file, and returns the socket's inode; zero for what is none.
+func (f *files) look(name string) uint32 {
+	f.looked++
+	n, err := sys.ReadLinkAt(f.dir, name, f.link[:])
+	if err != nil {
+		return 0 // closed meanwhile, or never open
+	}
+	inode, ok := socketInode(f.link[:n])
+	if !ok {
+		return 0
+	}
+	if f.wanted[inode] && !slices.Contains(f.held, inode) {
+		f.held = append(f.held, inode)
+	}
+	return inode
+}
+
+const (
+	// manyFiles is when guessing is cheaper than listing them.
+	manyFiles = 1024
+	// stride is how far apart the files are that are looked at first.
+	stride = 64
+)
+
+// guess looks where the wanted sockets probably are. What is opened later mostly has
+// the higher number both among the process's files and among the inodes: so every 64th
+// file is looked at, and then those between two whose inodes a wanted one is between.
+func (f *files) guess(size int) {
+	marks := make([]uint32, size/stride+1)
+	for i := range marks {
+		marks[i] = f.look(strconv.Itoa(i * stride))
+	}
+	low := uint32(0)
+	for i, mark := range marks {
+		if mark != 0 {
+			low = mark
 		}
-		if inode, ok := socketInode(link); ok && wanted[inode] && !slices.Contains(held, inode) {
-			held = append(held, inode)
+		high := uint32(math.MaxUint32)
+		if i+1 < len(marks) && marks[i+1] != 0 {
+			high = marks[i+1]
+		} else if mark == 0 {
+			continue // no sockets here
+		}
+		between := func(inode uint32) bool { return inode >= low && inode < high && !slices.Contains(f.held, inode) }
+		for inode := range f.wanted {
+			if !between(inode) {
+				continue
+			}
+			for n := i*stride + 1; n < (i+1)*stride && len(f.held) < len(f.wanted); n++ {
+				f.look(strconv.Itoa(n))
+			}
+			break
 		}
 	}
-	return held, err
+}
+
+// tableSize is how many files a process has room for (FDSize): those that are open
+// have lower numbers. Zero where it cannot be read.
+func tableSize(pid int) int {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0
+	}
+	_, rest, _ := strings.Cut(string(text), "\nFDSize:")
+	line, _, _ := strings.Cut(rest, "\n")
+	n, _ := strconv.Atoi(strings.TrimSpace(line))
+	return n
 }
 
 // name is what a process calls itself, with marks for what does not print: any

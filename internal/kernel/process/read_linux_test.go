@@ -27,7 +27,7 @@ func TestHolders(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	inode, ok := socketInode(link)
+	inode, ok := socketInode([]byte(link))
 	if !ok {
 		t.Fatalf("%s is no socket", link)
 	}
@@ -82,5 +82,46 @@ func TestThreads(t *testing.T) {
 	done <- true
 	if _, err := Threads(1 << 30); err == nil {
 		t.Error("threads of nobody")
+	}
+}
+
+// TestHoldersOfMany: a few sockets among thousands of files are found, wherever they
+// were opened, after a small part of the files.
+func TestHoldersOfMany(t *testing.T) {
+	const many = 3000
+	var pair [many][2]int
+	inodes := make(map[int]uint32)
+	for i := range pair {
+		var err error
+		if pair[i], err = syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0); err != nil {
+			t.Fatal(err)
+		}
+		defer syscall.Close(pair[i][0])
+		defer syscall.Close(pair[i][1])
+		var st syscall.Stat_t
+		if err := syscall.Fstat(pair[i][0], &st); err != nil {
+			t.Fatal(err)
+		}
+		inodes[i] = uint32(st.Ino)
+	}
+	for _, at := range [][]int{{many - 1}, {0}, {many / 2, many/2 + 1}, {5, many / 3, many - 5}} {
+		wanted := make(map[uint32]bool)
+		for _, i := range at {
+			wanted[inodes[i]] = true
+		}
+		held, err := holds(os.Getpid(), wanted)
+		if err != nil || len(held) != len(at) {
+			t.Errorf("%v: found %v, %v", at, held, err)
+		}
+		d, err := os.Open("/proc/self/fd")
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := files{dir: d, wanted: wanted}
+		f.guess(tableSize(os.Getpid()))
+		d.Close()
+		if most := many / 4; len(f.held) != len(at) || f.looked > most {
+			t.Errorf("%v: guessed %v of %v after %d files, want all after %d at most", at, f.held, wanted, f.looked, most)
+		}
 	}
 }

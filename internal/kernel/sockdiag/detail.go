@@ -77,16 +77,25 @@ const (
 // carrying are the states in which a connection moves payload.
 const carrying = 1<<Established | 1<<FinWait1 | 1<<FinWait2 | 1<<CloseWait
 
-// detailRequest asks for the connections of one address family and these ports,
-// zero for any (struct inet_diag_sockid's idiag_sport and idiag_dport), with all that
-// Detail holds.
-func detailRequest(family uint8, sport, dport uint16) []byte {
-	b := Query{Proto: flow.TCP, Dport: dport}.request(family)
-	binary.BigEndian.PutUint16(b[8:], sport)
-	b[2] = 1<<(diagInfo-1) | 1<<(diagVegas-1) | 1<<(diagCong-1) | 1<<(diagSKMemInfo-1)
-	binary.NativeEndian.PutUint32(b[4:], carrying)
+// getTCP is TCPDIAG_GETSOCK: a dump that it asks for has the sockets of IPv4 and IPv6
+// from one walk over the kernel's table, where SOCK_DIAG_BY_FAMILY walks for each
+// (inet_diag_dump_compat in net/ipv4/inet_diag.c; Linux 2.6.14).
+const getTCP = 18
+
+// allRequest is struct inet_diag_req: the connections of these ports, zero for any
+// (struct inet_diag_sockid's idiag_sport and idiag_dport), with all that Detail holds.
+func allRequest(sport, dport uint16) []byte {
+	b := make([]byte, 60)
+	b[3] = everything
+	binary.BigEndian.PutUint16(b[4:], sport)
+	binary.BigEndian.PutUint16(b[6:], dport)
+	copy(b[44:], []byte{255, 255, 255, 255, 255, 255, 255, 255}) // INET_DIAG_NOCOOKIE
+	binary.NativeEndian.PutUint32(b[52:], carrying)
 	return b
 }
+
+// everything are the attributes that Detail is read from (idiag_ext).
+const everything = 1<<(diagInfo-1) | 1<<(diagVegas-1) | 1<<(diagCong-1) | 1<<(diagSKMemInfo-1)
 
 // parseDetail reads one struct inet_diag_msg with its attributes. An attribute
 // that is too short is left out.

@@ -3,6 +3,7 @@ package sockdiag
 import (
 	"io"
 	"net"
+	"net/netip"
 	"testing"
 )
 
@@ -32,7 +33,7 @@ func TestConnections(t *testing.T) {
 		if _, err := io.ReadFull(far, make([]byte, read)); err != nil {
 			t.Fatal(err)
 		}
-		all, err := Connections()
+		all, err := ConnectionsAt(0, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -59,6 +60,79 @@ func TestConnections(t *testing.T) {
 		}
 		if out.Memory.SndBuf == 0 || in.Memory.RcvBuf == 0 || out.Congestion == "" {
 			t.Errorf("%s: memory %+v and %+v, congestion control %q", at, out.Memory, in.Memory, out.Congestion)
+		}
+	}
+}
+
+// TestPicked: the kernel leaves out the peers that it is told to, or counts only them;
+// and a connection is found by itself until it ends.
+func TestPicked(t *testing.T) {
+	for _, tt := range []struct{ at, within, beside string }{
+		{"127.0.0.1:0", "127.0.0.0/8", "127.0.0.0/32"}, {"[::1]:0", "::1/128", "::2/127"},
+	} {
+		l, err := net.Listen("tcp", tt.at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		near, err := net.Dial("tcp", l.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer near.Close()
+		within, beside := netip.MustParsePrefix(tt.within), netip.MustParsePrefix(tt.beside)
+		other := netip.MustParsePrefix("192.0.2.0/25")
+		at := func(peers ...netip.Prefix) (found *Detail) {
+			if err := ConnectionsBut(peers, func(m Message) {
+				d, err := m.Detail()
+				if err != nil {
+					t.Fatal(err)
+				}
+				if d.Sport == portOf(near.LocalAddr()) && d.Dport == portOf(l.Addr()) {
+					found = &d
+				}
+			}); err != nil {
+				t.Fatal(err)
+			}
+			return found
+		}
+		if at() == nil || at(beside) == nil || at(other, beside) == nil {
+			t.Errorf("%s: left out where it was not to be", tt.at)
+		}
+		if at(within) != nil || at(other, within) != nil || at(within, other) != nil {
+			t.Errorf("%s: listed where it was to be left out", tt.at)
+		}
+		for _, c := range []struct {
+			peers []netip.Prefix
+			some  bool
+		}{{nil, false}, {[]netip.Prefix{other}, false}, {[]netip.Prefix{other, within}, true}, {[]netip.Prefix{within, other}, true}} {
+			if n, err := CountTo(c.peers); err != nil || (n >= 2) != c.some {
+				t.Errorf("%s: %d to %v, %v", tt.at, n, c.peers, err)
+			}
+		}
+		d := at()
+		if d == nil {
+			t.Fatalf("%s: not listed", tt.at)
+		}
+		f, err := Follow()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		for range 3 {
+			if now, there, err := f.Look(*d); err != nil || !there || now.Tuple != d.Tuple || now.Memory.SndBuf == 0 {
+				t.Errorf("%s: looked at %+v, %v, %v", tt.at, now, there, err)
+			}
+		}
+		gone := *d
+		gone.Cookie++
+		if _, there, err := f.Look(gone); there || err != nil {
+			t.Errorf("%s: another's cookie: %v, %v", tt.at, there, err)
+		}
+		gone = *d
+		gone.Sport, gone.Dport = 1, 1
+		if _, there, err := f.Look(gone); there || err != nil {
+			t.Errorf("%s: nobody's ports: %v, %v", tt.at, there, err)
 		}
 	}
 }

@@ -115,6 +115,16 @@ func ReadAtOnce(path string, buf []byte) (int, error) {
 // ErrFilled is a buffer that was filled, so that there may be more.
 var ErrFilled = errors.New("the buffer is full")
 
+// ReadLinkAt reads what a link in an open directory leads to into buf, and returns
+// how long it is; what does not fit is cut off.
+func ReadLinkAt(dir *os.File, name string, buf []byte) (n int, err error) {
+	err = again(func() (err error) {
+		n, err = unix.Readlinkat(int(dir.Fd()), name, buf)
+		return err
+	})
+	return n, err
+}
+
 // again calls until it is not a signal that came between.
 func again(call func() error) error {
 	for {

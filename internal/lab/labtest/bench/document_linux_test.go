@@ -22,6 +22,10 @@ To repeat it:
 
     make deps-bench bench
 
+and for a few of them beside this table, in three minutes, with the ratios of now to then:
+
+    make bench-compare
+
 - What the receiving application took in 2 s counts, after 1 s of warm-up. Of
   iperf2 and nuttcp, which have no warm-up, it is the whole 2 s; of iperf2 its
   server's report.

@@ -74,6 +74,23 @@ func TestBench(t *testing.T) {
 	if err != nil || rounds < 0 {
 		t.Skip("takes half an hour: make bench")
 	}
+	all, chosen := measureRounds(t, rounds)
+	text := document(all, chosen)
+	if file := os.Getenv("BENCH_FILE"); file != "" {
+		before, err := os.ReadFile(file)
+		floor.Must(t, err)
+		if at := strings.Index(string(before), "\n"+others); at >= 0 { // what this test does not measure
+			text += string(before[at:])
+		}
+		floor.Must(t, os.WriteFile(file, []byte(text), 0o644))
+		return
+	}
+	t.Log("\n" + text)
+}
+
+// measureRounds measures the contenders and settings that the environment chooses.
+func measureRounds(t *testing.T, rounds int) (results, []contender) {
+	t.Helper()
 	chosen := slices.Clone(contenders)
 	chosen = slices.DeleteFunc(chosen, func(c contender) bool { return !wanted("BENCH_ONLY", c.name) })
 	if m := missing(chosen); len(m) > 0 {
@@ -115,17 +132,7 @@ func TestBench(t *testing.T) {
 			}
 		}
 	}
-	text := document(all, chosen)
-	if file := os.Getenv("BENCH_FILE"); file != "" {
-		before, err := os.ReadFile(file)
-		floor.Must(t, err)
-		if at := strings.Index(string(before), "\n"+others); at >= 0 { // what this test does not measure
-			text += string(before[at:])
-		}
-		floor.Must(t, os.WriteFile(file, []byte(text), 0o644))
-		return
-	}
-	t.Log("\n" + text)
+	return all, chosen
 }
 
 // wanted reports whether a pattern in the environment lets something through.

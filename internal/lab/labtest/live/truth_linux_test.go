@@ -27,7 +27,7 @@ func (s *stand) count() counts {
 	s.t.Helper()
 	c := counts{at: time.Now(), conns: make(map[uint16]sockdiag.Detail), tx: make(map[string]uint64)}
 	s.must(s.near.NS.Do(func() error {
-		all, err := sockdiag.Connections()
+		all, err := sockdiag.ConnectionsAt(0, 0)
 		if err != nil {
 			return err
 		}
