@@ -167,6 +167,15 @@ func (m *merger) host() {
 // link compares one declared link with the host's; the host counts.
 func (m *merger) link(l netstate.Link) {
 	seen, ok := m.out.Link(m.observedName(l))
+	if l.OVS != nil && ok && seen.OVS != nil { // the switch itself said what it runs
+		if seen.OVS.Mode != l.OVS.Mode {
+			m.differ("mode of "+l.Name, string(l.OVS.Mode), string(seen.OVS.Mode), false)
+		}
+		if seen.OVS.LACP != l.OVS.LACP {
+			m.differ("LACP of "+l.Name, l.OVS.LACP, seen.OVS.LACP, false)
+		}
+		return
+	}
 	if l.OVS != nil && (!ok || seen.Kind == netstate.KindOVSBridge) && m.ovsBond(l) {
 		return
 	}

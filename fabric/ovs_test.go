@@ -1,6 +1,7 @@
 package fabric
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -101,6 +102,17 @@ func TestOVSMerge(t *testing.T) {
 		if strings.Contains(d.What, "bond0") {
 			t.Errorf("%v", d)
 		}
+	}
+	// What the switch itself says counts, and where the file says otherwise is told.
+	seen := netstate.OVSBond{Mode: netstate.OVSBalanceSLB, LACP: netstate.OVSLACPActive, Ports: []string{"eno1", "eno2"}, Disabled: []string{"eno1"}}
+	live := observed
+	live.Links = append(slices.Clone(observed.Links), netstate.Link{Name: "bond0", Kind: netstate.KindOVSBond, Master: "br0", Up: true, OVS: &seen})
+	merged, differences = Merge(state(t, f, "a"), f.Hosts[0], live)
+	if l, _ := merged.Link("bond0"); l.OVS == nil || l.OVS.Mode != netstate.OVSBalanceSLB || !slices.Equal(l.OVS.Disabled, []string{"eno1"}) {
+		t.Errorf("bond0 is %+v", l.OVS)
+	}
+	if text := differencesText(differences); !strings.Contains(text, "mode of bond0") || strings.Contains(text, "link bond0") {
+		t.Errorf("differences: %s", text)
 	}
 	observed.Links = observed.Links[1:]
 	if _, differences := Merge(state(t, f, "a"), f.Hosts[0], observed); !strings.Contains(differencesText(differences), "link bond0") {

@@ -96,12 +96,17 @@ func (b *builder) ovsBonds() {
 	for _, d := range b.file.Network.OVSBonds {
 		path := network("bonds", d.ID)
 		b.devices[d.ID] = nil
-		if have, there := b.want.Link(d.ID); there && have.Kind != netstate.KindOVSBridge { // --fake-iface of ovs-vsctl(8)
+		have, there := b.want.Link(d.ID)
+		runs := d.Options.Runs()
+		if there && have.OVS != nil && have.OVS.Mode == runs.Mode && have.OVS.LACP == runs.LACP {
+			continue // as the file has it
+		}
+		if there && have.OVS == nil && have.Kind != netstate.KindOVSBridge { // --fake-iface of ovs-vsctl(8)
 			b.wrong(path, "choose another name, or remove what is there", "%s is %s here, and the file has it as a bond of Open vSwitch", d.ID, kindWords(have))
 			continue
 		}
 		b.leaveOVS("%s is a bond of Open vSwitch, which changes of the kernel's bonds do not reach: `ovs-vsctl set port %s bond_mode=%s lacp=%s` sets it",
-			d.ID, d.ID, d.Options.Runs().Mode, d.Options.Runs().LACP)
+			d.ID, d.ID, runs.Mode, runs.LACP)
 		for _, id := range d.Interfaces {
 			for _, name := range b.devices[id] {
 				if l, _ := b.want.Link(name); b.isBond(l.Master) {

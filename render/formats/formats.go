@@ -12,6 +12,7 @@ import (
 	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/render"
 	"github.com/linerate/linerate/render/aix"
+	"github.com/linerate/linerate/render/cloudinit"
 	"github.com/linerate/linerate/render/device"
 	"github.com/linerate/linerate/render/freebsd"
 	"github.com/linerate/linerate/render/ifcfg"
@@ -66,7 +67,9 @@ func hostFormats() []format {
 	return []format{
 		{render.FormatNetplan, "netplan YAML (Ubuntu; /etc/netplan)", netplan.Write, reading{
 			netplan.Read, append(netplan.Dirs(), networkd.Dirs()...), networkd.Dir,
-			func(base, text string) bool { return isYAML(base, text) && !nmstate.Is(text) && !talos.Is(text) }, "/etc/netplan/standard-input.yaml",
+			func(base, text string) bool {
+				return isYAML(base, text) && !nmstate.Is(text) && !talos.Is(text) || base == cloudinit.FileName
+			}, "/etc/netplan/standard-input.yaml",
 		}},
 		{render.FormatNetworkd, "systemd-networkd .netdev, .network and .link files", networkd.Write, reading{
 			networkd.Read, networkd.Dirs(), networkd.Dir,

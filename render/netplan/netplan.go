@@ -13,6 +13,7 @@ import (
 	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/internal/bondopt"
 	"github.com/linerate/linerate/render"
+	"github.com/linerate/linerate/render/cloudinit"
 	"github.com/linerate/linerate/render/device"
 	"github.com/linerate/linerate/render/ledger"
 	"github.com/linerate/linerate/render/networkd"
@@ -189,7 +190,8 @@ func Dirs() []string {
 // inOrder are netplan's files in the order that it reads them: by name,
 // of one name the one in /run, then /etc, then /lib (netplan-yaml.md).
 func inOrder(files map[string]string) []string {
-	return render.ByName(files, ".yaml", "/lib/netplan", "/usr/lib/netplan", "/etc/netplan", "/run/netplan")
+	dirs := []string{"/lib/netplan", "/usr/lib/netplan", "/etc/netplan", "/run/netplan"}
+	return append(render.ByName(files, "/"+cloudinit.FileName, dirs...), render.ByName(files, ".yaml", dirs...)...)
 }
 
 // makesLink reports that netplan writes a .link file for the device
@@ -225,7 +227,13 @@ func merge(f *readback.Host, files map[string]string) (*yamldoc.Node, error) {
 		}
 		f.MarkRead(file, tree)
 		f.Twice(file, files[file])
-		switch n := networkOf(tree); {
+		n := networkOf(tree)
+		if cloudinit.IsFirst(n) {
+			n = cloudinit.Network(f, file, n)
+			f.MarkRead(file, n)
+			f.MarkRead(file, f.Beside)
+		}
+		switch {
 		case tree.Kind == yamldoc.NullNode:
 		case tree.Kind != yamldoc.MappingNode || n == nil:
 			return nil, yamldoc.Problems{{File: file, Line: 1, Column: 1, What: "this is no netplan file: it has no key network, and neither has its autoinstall"}}
@@ -247,9 +255,9 @@ func merge(f *readback.Host, files map[string]string) (*yamldoc.Node, error) {
 
 // networkOf is netplan's mapping in a file of its own, in the configuration of Ubuntu's
 // installer (autoinstall, where it may stand below network once more) and in cloud-init's
-// network-config, which has it without a key; nil for none.
+// network-config, which has it without a key, of version 1 too; nil for none.
 func networkOf(tree *yamldoc.Node) *yamldoc.Node {
-	if v := tree.Get("version"); v != nil && v.Text == "2" && tree.Get("network") == nil {
+	if v := tree.Get("version"); v != nil && (v.Text == "2" || cloudinit.IsFirst(tree)) && tree.Get("network") == nil {
 		return tree
 	}
 	if a := tree.Get("autoinstall"); a.Get("network") != nil {
@@ -280,8 +288,8 @@ func mergeNodes(into, from *yamldoc.Node) {
 	}
 }
 
-// Read reads netplan's files and the drop-ins of systemd-networkd
-// beside them.
+// Read reads netplan's files, cloud-init's network-config of either version, and the
+// drop-ins of systemd-networkd beside them.
 func Read(files map[string]string) (render.Found, error) {
 	f := readback.New()
 	merged, err := merge(f, files)

@@ -39,10 +39,18 @@ func (f *changeFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.journal, "journal", "", "journal directory on hosts of this machine")
 }
 
+// persistFormats are those whose files --persist writes.
+func persistFormats() []render.Format {
+	return []render.Format{render.FormatNetplan, render.FormatNetworkd, render.FormatKeyfile, render.FormatIfcfg, render.FormatIfupdown}
+}
+
 // config is the flags as package change wants them.
 func (f *changeFlags) config(ctx context.Context, con *console.Console, path string) (change.Config, error) {
 	cfg := change.Config{Only: f.hosts, Exact: f.exact, Persist: f.persist, DespiteOwner: f.despiteOwner, Fleet: con.Fleet(f.journal)}
-	formats := []string{change.PersistAuto, change.PersistAlways, change.PersistNone, string(render.FormatNetplan), string(render.FormatNetworkd), string(render.FormatKeyfile), string(render.FormatIfcfg), string(render.FormatIfupdown)}
+	formats := []string{change.PersistAuto, change.PersistAlways, change.PersistNone}
+	for _, f := range persistFormats() {
+		formats = append(formats, string(f))
+	}
 	if !slices.Contains(formats, f.persist) {
 		return cfg, console.BadUsage("--persist: unknown word "+f.persist, console.OrMeant(f.persist, formats, "", "want one of "+strings.Join(formats, ", ")))
 	}

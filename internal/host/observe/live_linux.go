@@ -15,6 +15,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/linerate/linerate/internal/host/openvswitch"
 	"github.com/linerate/linerate/internal/kernel/ethtool"
 	"github.com/linerate/linerate/internal/kernel/netns"
 	"github.com/linerate/linerate/internal/kernel/procfs"
@@ -43,6 +44,9 @@ func observeLive(ctx context.Context, cfg Config) (netstate.Host, error) {
 	if err := o.links(ctx); err != nil {
 		return netstate.Host{}, fmt.Errorf("observe host: %w", err)
 	}
+	bonds, err := openvswitch.Bonds(ctx, openvswitch.Dir())
+	o.note("bonds of Open vSwitch", err)
+	addOpenVSwitch(&o.host, bonds)
 	tree := os.DirFS("/")
 	o.host.Cards = addCards(tree, o.host.Links)
 	placeDevices(tree, o.host.Links, ownEntry)

@@ -44,7 +44,7 @@ func New(t testing.TB, space floor.Space) *Switch {
 	s.start("usr/sbin/ovsdb-server", "db.sock", s.at("conf.db"), "--remote=punix:"+s.at("db.sock"), "--unixctl="+s.at("db.ctl"))
 	// Hosts hand over frames larger than the MTU, without check sums.
 	s.Vsctl("--no-wait", "init", "--", "set", "Open_vSwitch", ".", "other_config:userspace-tso-enable=true")
-	s.start("usr/lib/openvswitch-switch/ovs-vswitchd", "vs.ctl", "unix:"+s.at("db.sock"), "--unixctl="+s.at("vs.ctl"), "--disable-system", "--disable-system-route")
+	s.start("usr/lib/openvswitch-switch/ovs-vswitchd", control, "unix:"+s.at("db.sock"), "--unixctl="+s.at(control), "--disable-system", "--disable-system-route")
 	s.Vsctl("add-br", "br0", "--", "set", "bridge", "br0", "datapath_type=netdev")
 	return s
 }
@@ -53,6 +53,12 @@ func exists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
 }
+
+// control is the socket of ovs-vswitchd, named as its own programs look for it.
+const control = "ovs-vswitchd.1.ctl"
+
+// Dir is where its sockets are, as in /run/openvswitch of a host.
+func (s *Switch) Dir() string { return s.dir }
 
 func (s *Switch) at(name string) string { return filepath.Join(s.dir, name) }
 
@@ -118,7 +124,7 @@ func (s *Switch) Vsctl(args ...string) string {
 // Appctl is ovs-appctl on it.
 func (s *Switch) Appctl(args ...string) string {
 	s.t.Helper()
-	return s.run(s.command("usr/bin/ovs-appctl", append([]string{"-t", s.at("vs.ctl")}, args...)...))
+	return s.run(s.command("usr/bin/ovs-appctl", append([]string{"-t", s.at(control)}, args...)...))
 }
 
 // Type has a shell at the switch read lines, as somebody who pastes them.
