@@ -33,7 +33,7 @@ func TestExplainLiveCost(t *testing.T) {
 		t.Skip("left out by -short: it takes seconds")
 	}
 	const (
-		most, span = 0.02, 5 * time.Second
+		most, span = 0.03, 5 * time.Second
 		rounds     = 3
 		idle       = 10_000
 		moving     = 10
