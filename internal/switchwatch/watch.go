@@ -1,6 +1,6 @@
 // Package switchwatch asks the switches of a fabric for their counters while something is
-// measured, by SNMP, and says what their ports carried. It only reads. Community,
-// users and passwords come from files; nothing prints or keeps them.
+// measured, by SNMP, gNMI or their command line, and says what their ports carried. It only
+// reads. Community, users and passwords come from files; nothing prints or keeps them.
 package switchwatch
 
 import (
@@ -17,6 +17,7 @@ import (
 	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/internal/evidence/switchcount"
 	"github.com/linerate/linerate/internal/evidence/switchstate"
+	"github.com/linerate/linerate/internal/switchwatch/cli"
 	"github.com/linerate/linerate/internal/switchwatch/snmp"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
@@ -29,7 +30,9 @@ type Config struct {
 	// Credentials is the file for switches that name none; "" is none.
 	Credentials string
 	// Every is the time between two readings; zero is a second.
-	Every  time.Duration
+	Every time.Duration
+	// Show types a command on a switch that is reached by ssh.
+	Show   func(ctx context.Context, reach string, c cli.Command) (string, error)
 	Logger *slog.Logger // nil is silence
 }
 
@@ -48,6 +51,10 @@ func (cfg Config) dial(ctx context.Context, s topology.Switch) (Reader, string, 
 	r, err := topology.ParseReach(s.Reach)
 	if err != nil {
 		return nil, "", err
+	}
+	if r.Scheme == topology.SSH {
+		client, err := cli.Dial(ctx, s.System, func(ctx context.Context, c cli.Command) (string, error) { return cfg.Show(ctx, s.Reach, c) })
+		return client, r.Scheme, err
 	}
 	c, err := cfg.read(ctx, s)
 	if err != nil {
