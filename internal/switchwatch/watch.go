@@ -18,6 +18,7 @@ import (
 	"github.com/linerate/linerate/internal/evidence/switchcount"
 	"github.com/linerate/linerate/internal/evidence/switchstate"
 	"github.com/linerate/linerate/internal/switchwatch/cli"
+	"github.com/linerate/linerate/internal/switchwatch/gnmi"
 	"github.com/linerate/linerate/internal/switchwatch/snmp"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
@@ -59,6 +60,14 @@ func (cfg Config) dial(ctx context.Context, s topology.Switch) (Reader, string, 
 	c, err := cfg.read(ctx, s)
 	if err != nil {
 		return nil, r.Scheme, err
+	}
+	if r.Scheme == topology.GNMI {
+		a, err := cfg.gnmi(ctx, c, r)
+		if err != nil {
+			return nil, r.Scheme, err
+		}
+		client, err := gnmi.Dial(r.Host, r.Port, a)
+		return client, r.Scheme, err
 	}
 	a, err := c.access(r)
 	if err != nil {
