@@ -116,6 +116,7 @@ type one struct {
 	failed   error         // of the last reading
 	failures int           // one after the other
 	fresh    chan struct{} // closed at the next reading
+	wait     time.Duration // between two
 }
 
 // firstWait is how long a switch has for its first answers.
@@ -221,8 +222,11 @@ func (w *Watch) Begin(ctx context.Context) {
 }
 
 // pace is how many times longer than a reading takes the next waits, at the least: a
-// switch's processor has other work.
-const pace = 10
+// switch's processor has other work. No pause is longer than longest.
+const (
+	pace    = 10
+	longest = 10 * time.Second
+)
 
 // most is how many readings are kept of one trial: half a day of seconds.
 const most = 40_000
@@ -244,10 +248,14 @@ func (w *Watch) poll(ctx context.Context, o *one, first func()) {
 		if i == 0 {
 			first()
 		}
+		wait := max(cmp.Or(w.cfg.Every, time.Second), min(pace*time.Since(began), longest))
+		o.mu.Lock()
+		o.wait = wait
+		o.mu.Unlock()
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(max(cmp.Or(w.cfg.Every, time.Second), pace*time.Since(began))):
+		case <-time.After(wait):
 		}
 	}
 }
@@ -270,7 +278,7 @@ func (o *one) took(r switchcount.Reading, err error) {
 const gaveUp = 3
 
 // patience is how long after a trial a switch is waited for that refreshes its counters
-// rarely: what it has not told by then is noted as missing.
+// rarely, beside the pauses between readings: what it has not told by then is noted as missing.
 const patience = 8 * time.Second
 
 // Over waits until the switches tell of all that was counted in a span, and returns what
@@ -303,7 +311,9 @@ func (w *Watch) Over(ctx context.Context, s switchcount.Span) []record.SwitchUse
 }
 
 func (o *one) over(ctx context.Context, s switchcount.Span) record.SwitchUse {
-	end := time.NewTimer(patience)
+	o.mu.Lock()
+	end := time.NewTimer(patience + 2*o.wait)
+	o.mu.Unlock()
 	defer end.Stop()
 	for {
 		o.mu.Lock()
