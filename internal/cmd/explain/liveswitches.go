@@ -85,7 +85,6 @@ func (s *liveSwitches) evidence(w livetraffic.Watched, uses []record.SwitchUse, 
 			own = append(own, a.Addr())
 		}
 	}
-	trial := record.Trial{Switches: uses}
 	for i := range flows {
 		f := &flows[i]
 		from, to := s.named(own...), s.named(f.Peer)
@@ -95,6 +94,7 @@ func (s *liveSwitches) evidence(w livetraffic.Watched, uses []record.SwitchUse, 
 		if from == "" || to == "" || from == to {
 			continue
 		}
+		trial := record.Trial{From: from, To: to, Switches: uses}
 		for _, g := range onswitch.Towards(trial, from, to, f.Rate) {
 			if len(g.Members) > 1 {
 				f.Finding.Evidence = append(f.Finding.Evidence, g.Evidence()...)

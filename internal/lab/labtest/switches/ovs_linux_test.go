@@ -27,7 +27,7 @@ const (
 
 // stand is two hosts at two Open vSwitches with a trunk of two links by LACP, each switch
 // with snmpd; the left one's namespace reaches both.
-func stand(t *testing.T) (left, right *openvswitch.Switch, fabric string) {
+func stand(t *testing.T) (left, right *openvswitch.Switch, hosts [2]floor.Space, fabric string) {
 	t.Helper()
 	l, r := floor.NewSpace(t, "ovs-left"), floor.NewSpace(t, "ovs-right")
 	a, b := floor.NewSpace(t, "ovs-a"), floor.NewSpace(t, "ovs-b")
@@ -59,8 +59,8 @@ func stand(t *testing.T) (left, right *openvswitch.Switch, fabric string) {
 	cables(t, left, right)
 	fabric = described(t, fmt.Sprintf(`linerate: v1
 hosts:
-  a: {reach: "netns:%s", hardware: {links: {eth0: {speed: 40M, framing: l2}}}}
-  b: {reach: "netns:%s", hardware: {links: {eth0: {speed: 40M, framing: l2}}}}
+  a: {reach: "netns:%s", hardware: {links: {eth0: {speed: 40M, framing: l2}}}, network: {version: 2, ethernets: {eth0: {addresses: [10.78.0.1/24]}}}}
+  b: {reach: "netns:%s", hardware: {links: {eth0: {speed: 40M, framing: l2}}}, network: {version: 2, ethernets: {eth0: {addresses: [10.78.0.2/24]}}}}
 switches:
   left:
     system: ovs
@@ -82,7 +82,7 @@ switches:
 paths:
   - {between: [a, b]}
 `, a.NS.Name, b.NS.Name))
-	return left, right, fabric
+	return left, right, [2]floor.Space{a, b}, fabric
 }
 
 // cables gives the switches' links their rates, which are no setting of a switch, and waits
@@ -169,7 +169,7 @@ func shares(t *testing.T, trial record.Trial) [2]float64 {
 // there, repair it.
 func TestOVSTrunk(t *testing.T) {
 	needRoot(t)
-	left, right, fabric := stand(t)
+	left, right, _, fabric := stand(t)
 	trial, finding := measured(t, left.Space, fabric)
 	if trial.Limit != record.SingleLink || trial.Predicted < 0.8*trunkRate || trial.Predicted > trunkRate || trial.Goodput < 0.7*trial.Predicted || trial.Goodput > 1.05*trial.Predicted {
 		t.Errorf("predicted %v (%s), measured %v", trial.Predicted, trial.Limit, trial.Goodput)
