@@ -64,14 +64,14 @@ func balanceKeys() []key[topology.Balance] {
 }
 
 var switchReach = scalar[string]{
-	schema: pattern(`^snmp://.+$`), hint: "write snmp://HOST or snmp://USER@HOST:PORT",
+	schema: pattern(`^(snmp|gnmi|ssh)://.+$`), hint: "write snmp://HOST, gnmi://USER@HOST:PORT or ssh://USER@HOST",
 	parse: func(s string) (string, error) { _, err := topology.ParseReach(s); return s, err },
 }
 
 var switchKeys = object[topology.Switch]{
 	name: "switch", doc: "One switch: what hangs on its ports, and how it spreads flows.",
 	keys: append([]key[topology.Switch]{
-		{"reach", "how measure reads its counters: snmp://HOST; left out: they are not read", one(switchReach, func(s *topology.Switch) *string { return &s.Reach })},
+		{"reach", "how its counters are read: snmp://HOST, gnmi://HOST, or ssh://USER@HOST with `show` commands; left out: they are not read", one(switchReach, func(s *topology.Switch) *string { return &s.Reach })},
 		{"credentials", "the file with what it asks for (community, or user and passwords), beside this one", one(free, func(s *topology.Switch) *string { return &s.Credentials })},
 		{"system", "what it runs: linux for a Linux host that switches (bonding computes its hash), else whose lines a remedy is given in", one(word(topology.Systems()...), func(s *topology.Switch) *string { return &s.System })},
 		{"ecmp", "how it spreads flows over routes of equal cost; left out: it does not route, and the spanning tree leaves one way", reader[topology.Switch]{

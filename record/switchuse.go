@@ -6,7 +6,7 @@ import "github.com/linerate/linerate/unit"
 // all that crosses it: trials of the same time are in one another's.
 type SwitchUse struct {
 	Switch string `json:"switch"`
-	Source string `json:"source"` // "snmp"
+	Source string `json:"source"` // "snmp", "gnmi" or "ssh"
 	// Over is the time that bytes are counted in; Window is true where it lies in the
 	// trial's window, false where the bytes are all since its first and what came before
 	// the window is among them.

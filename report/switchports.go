@@ -13,6 +13,12 @@ func portHeads() []string {
 	return []string{"switch", "port", "to", "channel", "out", "in", "share of the channel out", "dropped", "damaged"}
 }
 
+// SwitchPorts are what switches counted, whole frames, a row for each port below one of
+// heads; what was not read is unknown.
+func SwitchPorts(uses []record.SwitchUse) [][]string {
+	return append([][]string{portHeads()}, portRows(record.Trial{Switches: uses})...)
+}
+
 // portRows are what the switches counted over a trial, whole frames, a port each; what
 // was not read is unknown.
 func portRows(t record.Trial) [][]string {

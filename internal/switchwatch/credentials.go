@@ -12,6 +12,7 @@ import (
 
 	"github.com/linerate/linerate/fabric/topology"
 	"github.com/linerate/linerate/fabric/yamldoc"
+	"github.com/linerate/linerate/internal/switchwatch/gnmi"
 	"github.com/linerate/linerate/internal/switchwatch/snmp"
 	"github.com/linerate/linerate/internal/userfile"
 )
@@ -23,7 +24,7 @@ const EnvCredentials = "LINERATE_SWITCH_CREDENTIALS"
 type credentials map[string]string
 
 // credentialKeys are the keys of such a file.
-var credentialKeys = []string{"community", "user", "auth", "auth_password", "privacy", "privacy_password"}
+var credentialKeys = []string{"community", "user", "auth", "auth_password", "privacy", "privacy_password", "password", "tls", "ca"}
 
 // String keeps them from being shown.
 func (c credentials) String() string { return "credentials" }
@@ -89,6 +90,29 @@ func parse(text []byte) (out credentials, why string) {
 		out[p.Key] = p.Value.Text
 	}
 	return out, ""
+}
+
+// gnmi is what gNMI asks for. A file of authorities lies beside the fabric's, unless its
+// path says where.
+func (cfg Config) gnmi(ctx context.Context, c credentials, r topology.Reach) (gnmi.Access, error) {
+	a := gnmi.Access{User: c["user"], Password: c["password"], TLS: c["tls"]}
+	if r.User != "" {
+		a.User = r.User
+	}
+	if ca := c["ca"]; ca != "" {
+		if !filepath.IsAbs(ca) {
+			ca = filepath.Join(cfg.Dir, ca)
+		}
+		text, err := userfile.Read(ctx, ca, mostCredentials)
+		if err != nil {
+			return a, fmt.Errorf("credentials: ca: %w", err)
+		}
+		a.CA = text
+	}
+	if why := a.Check(); why != "" {
+		return a, errors.New("credentials: " + why)
+	}
+	return a, nil
 }
 
 // access is what SNMP asks for.

@@ -1,6 +1,6 @@
 // Package switchwatch asks the switches of a fabric for their counters while something is
-// measured, by SNMP, and says what their ports carried. It only reads. Community,
-// users and passwords come from files; nothing prints or keeps them.
+// measured, by SNMP, gNMI or their command line, and says what their ports carried. It only
+// reads. Community, users and passwords come from files; nothing prints or keeps them.
 package switchwatch
 
 import (
@@ -17,6 +17,8 @@ import (
 	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/internal/evidence/switchcount"
 	"github.com/linerate/linerate/internal/evidence/switchstate"
+	"github.com/linerate/linerate/internal/switchwatch/cli"
+	"github.com/linerate/linerate/internal/switchwatch/gnmi"
 	"github.com/linerate/linerate/internal/switchwatch/snmp"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
@@ -29,7 +31,9 @@ type Config struct {
 	// Credentials is the file for switches that name none; "" is none.
 	Credentials string
 	// Every is the time between two readings; zero is a second.
-	Every  time.Duration
+	Every time.Duration
+	// Show types a command on a switch that is reached by ssh.
+	Show   func(ctx context.Context, reach string, c cli.Command) (string, error)
 	Logger *slog.Logger // nil is silence
 }
 
@@ -49,9 +53,21 @@ func (cfg Config) dial(ctx context.Context, s topology.Switch) (Reader, string, 
 	if err != nil {
 		return nil, "", err
 	}
+	if r.Scheme == topology.SSH {
+		client, err := cli.Dial(ctx, s.System, func(ctx context.Context, c cli.Command) (string, error) { return cfg.Show(ctx, s.Reach, c) })
+		return client, r.Scheme, err
+	}
 	c, err := cfg.read(ctx, s)
 	if err != nil {
 		return nil, r.Scheme, err
+	}
+	if r.Scheme == topology.GNMI {
+		a, err := cfg.gnmi(ctx, c, r)
+		if err != nil {
+			return nil, r.Scheme, err
+		}
+		client, err := gnmi.Dial(r.Host, r.Port, a)
+		return client, r.Scheme, err
 	}
 	a, err := c.access(r)
 	if err != nil {
@@ -100,6 +116,7 @@ type one struct {
 	failed   error         // of the last reading
 	failures int           // one after the other
 	fresh    chan struct{} // closed at the next reading
+	wait     time.Duration // between two
 }
 
 // firstWait is how long a switch has for its first answers.
@@ -205,8 +222,11 @@ func (w *Watch) Begin(ctx context.Context) {
 }
 
 // pace is how many times longer than a reading takes the next waits, at the least: a
-// switch's processor has other work.
-const pace = 10
+// switch's processor has other work. No pause is longer than longest.
+const (
+	pace    = 10
+	longest = 10 * time.Second
+)
 
 // most is how many readings are kept of one trial: half a day of seconds.
 const most = 40_000
@@ -228,10 +248,14 @@ func (w *Watch) poll(ctx context.Context, o *one, first func()) {
 		if i == 0 {
 			first()
 		}
+		wait := max(cmp.Or(w.cfg.Every, time.Second), min(pace*time.Since(began), longest))
+		o.mu.Lock()
+		o.wait = wait
+		o.mu.Unlock()
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(max(cmp.Or(w.cfg.Every, time.Second), pace*time.Since(began))):
+		case <-time.After(wait):
 		}
 	}
 }
@@ -254,7 +278,7 @@ func (o *one) took(r switchcount.Reading, err error) {
 const gaveUp = 3
 
 // patience is how long after a trial a switch is waited for that refreshes its counters
-// rarely: what it has not told by then is noted as missing.
+// rarely, beside the pauses between readings: what it has not told by then is noted as missing.
 const patience = 8 * time.Second
 
 // Over waits until the switches tell of all that was counted in a span, and returns what
@@ -287,7 +311,9 @@ func (w *Watch) Over(ctx context.Context, s switchcount.Span) []record.SwitchUse
 }
 
 func (o *one) over(ctx context.Context, s switchcount.Span) record.SwitchUse {
-	end := time.NewTimer(patience)
+	o.mu.Lock()
+	end := time.NewTimer(patience + 2*o.wait)
+	o.mu.Unlock()
 	defer end.Stop()
 	for {
 		o.mu.Lock()

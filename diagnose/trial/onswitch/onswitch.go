@@ -193,8 +193,13 @@ func (g Group) short() string { return strings.TrimPrefix(g.Channel, g.Switch+" 
 
 // sourceOf is where a switch's counters were read.
 func sourceOf(source string) string {
-	if source == "snmp" {
+	switch source {
+	case "snmp":
 		return "SNMP: octets, discards and errors of IF-MIB"
+	case "gnmi":
+		return "gNMI: octets, discards and errors of openconfig-interfaces"
+	case "ssh":
+		return "the switch's own show commands, over ssh"
 	}
 	return source
 }

@@ -9,5 +9,5 @@ import (
 
 // Switches is how a fabric's switches are asked what they count.
 func (con *Console) Switches(f fabric.Fabric) *switchwatch.Config {
-	return &switchwatch.Config{Dir: filepath.Dir(f.File), Credentials: con.Env(switchwatch.EnvCredentials), Logger: con.Logger()}
+	return &switchwatch.Config{Dir: filepath.Dir(f.File), Credentials: con.Env(switchwatch.EnvCredentials), Show: con.SSH.Show, Logger: con.Logger()}
 }

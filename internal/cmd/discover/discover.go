@@ -29,6 +29,7 @@ func New(con *console.Console) *cobra.Command {
 	var lldp string
 	var from []string
 	var whose texts.Flags
+	var bySSH []string
 	c := &cobra.Command{
 		Use: "discover HOST... | --from FILE...", Short: "write a fabric from live hosts, or from what was pasted of them",
 		Long: `Reads hosts and writes the fabric file that describes them: links, bonds,
@@ -42,9 +43,10 @@ HOST is local: (this host), netns:NAME, ssh://user@host or nats:NAME. Hosts are
 looked at side by side; one that is not reached is named, the others are
 written, and the exit status is 1.
 
-A switch that is named too, snmp://HOST, says which of its ports lead to the
-hosts, where they speak LLDP: the file has it under switches.
-LINERATE_SWITCH_CREDENTIALS names the file with its community or passwords.
+A switch that is named too, snmp://HOST, gnmi://HOST or --switch ssh://USER@HOST,
+says which of its ports lead to the hosts, where they speak LLDP: the file has
+it under switches. LINERATE_SWITCH_CREDENTIALS names the file with its community
+or passwords; over ssh your keys count, and show commands alone are typed.
 
 --from reads no host but the outputs of commands in a text, as explain does:
 whoever has a thread, a ticket or an archive of a host gets its fabric.
@@ -53,8 +55,8 @@ whoever has a thread, a ticket or an archive of a host gets its fabric.
 		Example: "  linerate discover ssh://root@192.0.2.11 ssh://root@192.0.2.12 -o fabric.yaml\n  linerate discover local:\n  linerate discover --from thread.txt -o fabric.yaml",
 		Args: func(cmd *cobra.Command, args []string) error {
 			switch {
-			case len(from)+len(whose.Hosts) > 0 && lldp != "":
-				return console.BadUsage("discover: --lldp listens on live hosts", "leave out --lldp, or --from")
+			case len(from)+len(whose.Hosts) > 0 && (lldp != "" || len(bySSH) > 0):
+				return console.BadUsage("discover: --lldp and --switch ask what is live", "leave them out, or --from")
 			case len(from)+len(whose.Hosts)+len(args) == 0:
 				return console.BadUsage(console.CommandName(cmd)+": want one HOST or more", "write local:, netns:NAME, ssh://user@host or nats:NAME; --from FILE reads text")
 			}
@@ -68,21 +70,22 @@ whoever has a thread, a ticket or an archive of a host gets its fabric.
 			if err != nil {
 				return err
 			}
-			return writeDiscovered(cmd.Context(), con, args, out, wait)
+			return writeDiscovered(cmd.Context(), con, args, bySSH, out, wait)
 		},
 	}
 	out.Add(c, "fabric file to write (default: standard output)", "yaml", "yml")
 	c.Flags().StringArrayVar(&from, "from", nil, "read these `FILE`s instead of hosts, or - for standard input")
 	whose.Add(c)
+	c.Flags().StringArrayVar(&bySSH, "switch", nil, "a switch to ask: `ssh://USER@HOST`, snmp://HOST or gnmi://HOST; may be repeated")
 	c.Flags().StringVar(&lldp, "lldp", "", "listen that long for what the other ends of the cables say of themselves:\nwhich links are one cable, and which are on one switch; 35s hears most")
 	return c
 }
 
-func writeDiscovered(ctx context.Context, con *console.Console, args []string, out console.Output, lldp time.Duration) error {
+func writeDiscovered(ctx context.Context, con *console.Console, args, asked []string, out console.Output, lldp time.Duration) error {
 	if err := out.Check("discover:", console.FabricFile); err != nil {
 		return err
 	}
-	text, missing, err := Describe(ctx, con, args, lldp)
+	text, missing, err := Describe(ctx, con, args, asked, lldp)
 	if err != nil {
 		return err
 	}
@@ -135,9 +138,11 @@ func fromTexts(ctx context.Context, con *console.Console, files []string, whose 
 }
 
 // discover observes hosts and returns the fabric file that describes them, and
-// which of them were not reached; none reached is an error.
-func Describe(ctx context.Context, con *console.Console, args []string, lldp time.Duration) ([]byte, console.Missing, error) {
-	args, asked := apart(args)
+// which of them were not reached; none reached is an error. Switches are those of args
+// that can be nothing else, and asked.
+func Describe(ctx context.Context, con *console.Console, args, asked []string, lldp time.Duration) ([]byte, console.Missing, error) {
+	args, too := apart(args)
+	asked = append(too, asked...)
 	targets, err := con.Targets(args)
 	if err != nil {
 		return nil, nil, err

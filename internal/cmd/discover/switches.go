@@ -14,11 +14,11 @@ import (
 	"github.com/linerate/linerate/netstate"
 )
 
-// apart tells switches from hosts, by how they are reached.
+// apart tells switches from hosts, by how they are reached: ssh:// is a host.
 func apart(args []string) (hosts, switches []string) {
 	for _, arg := range args {
 		scheme, _, _ := strings.Cut(arg, "://")
-		if slices.Contains(topology.Schemes(), scheme) {
+		if scheme != topology.SSH && slices.Contains(topology.Schemes(), scheme) {
 			switches = append(switches, arg)
 		} else {
 			hosts = append(hosts, arg)

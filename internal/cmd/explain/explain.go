@@ -64,8 +64,8 @@ func (o *opts) args(cmd *cobra.Command, args []string) error {
 		return o.live.check(cmd, args)
 	}
 	switch {
-	case cmd.Flags().Changed("duration") || cmd.Flags().Changed("flows"):
-		return console.BadUsage("explain: --duration and --flows are about traffic that is watched", "say --live, or leave them out")
+	case slices.ContainsFunc([]string{"duration", "flows", "fabric"}, cmd.Flags().Changed):
+		return console.BadUsage("explain: --duration, --flows and --fabric are about traffic that is watched", "say --live, or leave them out")
 	case o.probe.on && (len(args) != 1 || o.paste.on()):
 		return console.BadUsage("explain: --probe is about one RECORD", "`linerate measure FABRIC -o record.json` makes one")
 	case len(args)+len(o.paste.Hosts) == 0:

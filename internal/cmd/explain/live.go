@@ -25,6 +25,7 @@ type liveFlags struct {
 	on       bool // --live
 	duration time.Duration
 	flows    int
+	fabric   string // whose switches are watched too; "" none
 }
 
 const liveHelp = `With --live no record is needed and nothing is sent: the host's own connections,
@@ -32,13 +33,16 @@ links and cores are watched for a while, and for each of the heaviest programs
 it is said by which link its traffic leaves, what limits it and what would help.
 It takes five seconds (--duration). HOST is local: (this host, the default),
 netns:NAME or ssh://user@host, where linerate is installed. Without root other
-users' programs have no names; everything else is seen.
+users' programs have no names; everything else is seen. --fabric FILE reads the
+counters of its switches meanwhile: which member of a trunk carried what, and
+where frames were lost on the way.
 
 `
 
 func (f *liveFlags) add(c *cobra.Command) {
 	c.Flags().BoolVar(&f.on, "live", false, "explain the traffic that is there already; nothing is sent")
 	c.Flags().DurationVar(&f.duration, "duration", 5*time.Second, "with --live: how long to watch")
+	c.Flags().StringVar(&f.fabric, "fabric", "", "with --live: the fabric `FILE` whose switches are read meanwhile")
 	c.Flags().IntVar(&f.flows, "flows", 10, "with --live: how many of the heaviest connections to look at")
 }
 
@@ -77,6 +81,8 @@ type liveDocument struct {
 	Unseen      []string            `json:"unseen"`
 	Findings    []record.Finding    `json:"findings"`
 	Connections int                 `json:"other_connections_count"`
+	// Switches are those of --fabric.
+	Switches []record.SwitchUse `json:"switches,omitempty"`
 }
 
 type liveFlowDocument struct {
@@ -95,8 +101,13 @@ func explainLive(ctx context.Context, con *console.Console, reach string, flags 
 	}
 	defer h.Close()
 	p := progress.New(con)
+	switches, err := watchLive(ctx, con, p, flags.fabric)
+	if err != nil {
+		return err
+	}
 	p.Draw(fmt.Sprintf("watching %s for %v", t.Name, flags.duration))
 	reply, err := ask.Call(ctx, h, agentapi.Traffic, agentapi.TrafficRequest{Span: flags.duration, Flows: flags.flows})
+	uses := switches.over(ctx)
 	p.Clear()
 	if err != nil {
 		return fmt.Errorf("watch %s: %w", t.Name, err)
@@ -104,10 +115,13 @@ func explainLive(ctx context.Context, con *console.Console, reach string, flags 
 	w := reply.Watched
 	w.Host.Name = t.Name
 	report := diagnoselive.Judge(w)
+	switches.evidence(w, uses, report.Flows)
 	if con.JSON {
-		return liveAnswer.Print(con, liveDocumentOf(w.Host.Name, w.Span, w.Rest.Connections, w.Unseen, report))
+		d := liveDocumentOf(w.Host.Name, w.Span, w.Rest.Connections, w.Unseen, report)
+		d.Switches = uses
+		return liveAnswer.Print(con, d)
 	}
-	fmt.Fprint(con.Stdout, liveText(w, report, con.Width()))
+	fmt.Fprint(con.Stdout, liveText(w, report, con.Width())+liveSwitchText(uses, con.Width()))
 	return nil
 }
 

@@ -214,7 +214,7 @@ func FabricOf(ctx context.Context, con *console.Console, args []string, run *Run
 	if len(args) == 1 {
 		return console.ReadFabric(ctx, args[0])
 	}
-	text, left, err := discover.Describe(ctx, con, args, 0)
+	text, left, err := discover.Describe(ctx, con, args, nil, 0)
 	if err != nil {
 		return fabric.Fabric{}, err
 	}

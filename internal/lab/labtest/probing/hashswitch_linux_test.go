@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"net"
 	"net/netip"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -19,8 +20,42 @@ type trunk struct {
 	link  func(flow.Tuple) int
 }
 
+// carried counts what a switch switched of each flow: the bytes of its frames, by the port it came in by
+// and the port it left by.
+type carried struct {
+	mu    sync.Mutex
+	bytes map[way]uint64
+}
+
+// way is a flow's through the switch.
+type way struct {
+	flow    flow.Tuple
+	in, out string
+}
+
+// since are the ways that took more bytes than that since they were last asked for.
+func (c *carried) since(least uint64) []way {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var all []way
+	for w, bytes := range c.bytes {
+		if bytes > least {
+			all = append(all, w)
+		}
+	}
+	clear(c.bytes)
+	return all
+}
+
+func (c *carried) add(w way, bytes int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.bytes[w] += uint64(bytes)
+}
+
 // port is one that the switch listens and sends at.
 type port struct {
+	name  string
 	fd    int
 	trunk int
 }
@@ -31,8 +66,10 @@ const frameHeader = 10
 
 // hashSwitch switches between two trunks in user space until the test ends: what comes in by
 // one leaves by the link of the other that its hash says, what is no TCP or UDP by the first.
-func hashSwitch(t *testing.T, space floor.Space, trunks [2]trunk) {
+// It counts what it switched.
+func hashSwitch(t *testing.T, space floor.Space, trunks [2]trunk) *carried {
 	t.Helper()
+	counts := &carried{bytes: make(map[way]uint64)}
 	var ports []port
 	var first [2]int
 	floor.Must(t, space.NS.Do(func() error {
@@ -48,7 +85,7 @@ func hashSwitch(t *testing.T, space floor.Space, trunks [2]trunk) {
 				if err != nil {
 					return err
 				}
-				ports = append(ports, port{fd, i})
+				ports = append(ports, port{name, fd, i})
 				for option, value := range map[int]int{unix.PACKET_VNET_HDR: 1, unix.PACKET_IGNORE_OUTGOING: 1} {
 					if err := unix.SetsockoptInt(fd, unix.SOL_PACKET, option, value); err != nil {
 						return err
@@ -94,12 +131,14 @@ func hashSwitch(t *testing.T, space floor.Space, trunks [2]trunk) {
 					far, at := 1-p.trunk, 0
 					if tuple, ok := tupleOf(buf[frameHeader:n]); ok {
 						at = trunks[far].link(tuple)
+						counts.add(way{tuple, p.name, trunks[far].ports[at]}, n-frameHeader)
 					}
 					_, _ = unix.Write(ports[first[far]+at].fd, buf[:n]) // what a full queue does not take is lost, as at any switch
 				}
 			}
 		}
 	}()
+	return counts
 }
 
 // tupleOf reads a frame's flow; false where it is no TCP or UDP of IPv4.

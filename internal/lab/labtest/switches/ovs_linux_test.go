@@ -27,7 +27,7 @@ const (
 
 // stand is two hosts at two Open vSwitches with a trunk of two links by LACP, each switch
 // with snmpd; the left one's namespace reaches both.
-func stand(t *testing.T) (left, right *openvswitch.Switch, fabric string) {
+func stand(t *testing.T) (left, right *openvswitch.Switch, hosts [2]floor.Space, fabric string) {
 	t.Helper()
 	l, r := floor.NewSpace(t, "ovs-left"), floor.NewSpace(t, "ovs-right")
 	a, b := floor.NewSpace(t, "ovs-a"), floor.NewSpace(t, "ovs-b")
@@ -54,25 +54,16 @@ func stand(t *testing.T) (left, right *openvswitch.Switch, fabric string) {
 	for _, s := range []*openvswitch.Switch{left, right} {
 		s.Vsctl("add-port", "br0", "p0")
 		s.Vsctl("add-bond", "br0", "bond0", "t0", "t1", "lacp=active", "bond_mode=balance-slb", "other_config:lacp-time=fast", "other_config:bond-rebalance-interval=0")
-		s.KeepShapers("p0", "bond0")
-		floor.Must(t, s.Space.Builder.Shape("p0", hostRate, floor.Bucket(hostRate), queue))
-		for _, link := range []string{"t0", "t1"} {
-			floor.Must(t, s.Space.Builder.Shape(link, trunkRate, floor.Bucket(trunkRate), queue))
-		}
 		agent(t, s.Space)
 	}
-	for range 600 { // LACP agrees within seconds
-		if strings.Count(left.Appctl("bond/show", "bond0"), ": enabled") == 2 {
-			break
-		}
-		time.Sleep(100 * time.Millisecond)
-	}
+	cables(t, left, right)
 	fabric = described(t, fmt.Sprintf(`linerate: v1
 hosts:
-  a: {reach: "netns:%s", hardware: {links: {eth0: {speed: 40M, framing: l2}}}}
-  b: {reach: "netns:%s", hardware: {links: {eth0: {speed: 40M, framing: l2}}}}
+  a: {reach: "netns:%s", hardware: {links: {eth0: {speed: 40M, framing: l2}}}, network: {version: 2, ethernets: {eth0: {addresses: [10.78.0.1/24]}}}}
+  b: {reach: "netns:%s", hardware: {links: {eth0: {speed: 40M, framing: l2}}}, network: {version: 2, ethernets: {eth0: {addresses: [10.78.0.2/24]}}}}
 switches:
   left:
+    system: ovs
     reach: snmp://127.0.0.1
     credentials: secret.yaml
     hash: src-mac
@@ -82,14 +73,36 @@ switches:
       t1: {switch: right, port: t1, speed: 8M, framing: l2}
     channels: {bond0: {members: [t0, t1], mode: lacp}}
   right:
+    system: ovs
     reach: snmp://192.0.2.2
     credentials: secret.yaml
     hash: src-mac
     ports: {p0: {host: b, link: eth0}}
+    channels: {bond0: {members: [t0, t1], mode: lacp}}
 paths:
   - {between: [a, b]}
 `, a.NS.Name, b.NS.Name))
-	return left, right, fabric
+	return left, right, [2]floor.Space{a, b}, fabric
+}
+
+// cables gives the switches' links their rates, which are no setting of a switch, and waits
+// until LACP agrees.
+func cables(t *testing.T, switches ...*openvswitch.Switch) {
+	t.Helper()
+	for _, s := range switches {
+		s.KeepShapers("p0", "bond0")
+		floor.Must(t, s.Space.Builder.Shape("p0", hostRate, floor.Bucket(hostRate), queue))
+		for _, link := range []string{"t0", "t1"} {
+			floor.Must(t, s.Space.Builder.Shape(link, trunkRate, floor.Bucket(trunkRate), queue))
+		}
+	}
+	for range 600 { // within seconds
+		if strings.Count(switches[0].Appctl("bond/show", "bond0"), ": enabled") == 2 {
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	t.Fatal("LACP does not agree: ", switches[0].Appctl("bond/show", "bond0"))
 }
 
 // linerate runs the program where the switches are reached from, and returns its standard
@@ -152,10 +165,11 @@ func shares(t *testing.T, trial record.Trial) [2]float64 {
 
 // TestOVSTrunk: two hosts with one link each, and a trunk of two links whose hash reads MAC
 // addresses. Hosts cannot see it: the switch's counters show one link full and the other
-// idle, explain names the hash, and what it says to do repairs it.
+// idle, explain names the hash, and the lines that render writes for the two switches, typed
+// there, repair it.
 func TestOVSTrunk(t *testing.T) {
 	needRoot(t)
-	left, right, fabric := stand(t)
+	left, right, _, fabric := stand(t)
 	trial, finding := measured(t, left.Space, fabric)
 	if trial.Limit != record.SingleLink || trial.Predicted < 0.8*trunkRate || trial.Predicted > trunkRate || trial.Goodput < 0.7*trial.Predicted || trial.Goodput > 1.05*trial.Predicted {
 		t.Errorf("predicted %v (%s), measured %v", trial.Predicted, trial.Limit, trial.Goodput)
@@ -169,9 +183,18 @@ func TestOVSTrunk(t *testing.T) {
 		!strings.Contains(fmt.Sprint(finding.Remedy), "on switch left") || !strings.Contains(finding.Evidence[0].Source, "SNMP") {
 		t.Errorf("explained as %+v", finding)
 	}
-	for _, s := range []*openvswitch.Switch{left, right} {
-		s.Vsctl("set", "port", "bond0", "bond_mode=balance-tcp")
+	if !strings.Contains(fmt.Sprint(finding.Remedy), "bond_mode=balance-tcp") {
+		t.Errorf("the remedy has no line of the switch's: %+v", finding.Remedy)
 	}
+	for name, s := range map[string]*openvswitch.Switch{"left": left, "right": right} {
+		dir := t.TempDir()
+		linerate(t, left.Space, "render", fabric, "--switch", name, "-o", dir)
+		lines, err := os.ReadFile(filepath.Join(dir, "switch", name+"-ovs-channel.txt"))
+		floor.Must(t, err)
+		t.Logf("typed on %s:\n%s", name, lines)
+		s.Type(string(lines))
+	}
+	cables(t, left, right)
 	text, err := os.ReadFile(fabric)
 	floor.Must(t, err)
 	floor.Must(t, os.WriteFile(fabric, bytes.ReplaceAll(text, []byte("hash: src-mac"), []byte("hash: src-dst-ip-port")), 0o600))
