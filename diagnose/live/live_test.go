@@ -121,6 +121,9 @@ func TestLiveCauses(t *testing.T) {
 		{"its shaper has packets waiting", netstate.Layer34, []livetraffic.Link{{Name: "eth2", Tx: 8.1 * unit.Gbps, TxPackets: 670000, Backlog: 50000, Overlimits: 8000}}, []livetraffic.Flow{sendingFlow(func(f *livetraffic.Flow) {
 			f.Src, f.Way.Link = netip.MustParseAddr("10.1.0.1"), "eth2"
 		})}, nil, record.LineRate},
+		{"its shaper has packets waiting after an outage", netstate.Layer34, []livetraffic.Link{{Name: "eth2", Tx: 8.1 * unit.Gbps, TxPackets: 670000, Backlog: 50000, Overlimits: 8000}}, []livetraffic.Flow{sendingFlow(func(f *livetraffic.Flow) {
+			f.Src, f.Way.Link, f.Out.Loss, f.Out.Retransmits = netip.MustParseAddr("10.1.0.1"), "eth2", 0.01, 300
+		})}, nil, record.Congestion},
 		{"its queue has bursts waiting", netstate.Layer34, []livetraffic.Link{{Name: "eth2", Tx: 8.1 * unit.Gbps, TxPackets: 670000, Backlog: 50000}}, []livetraffic.Flow{sendingFlow(func(f *livetraffic.Flow) {
 			f.Src, f.Way.Link = netip.MustParseAddr("10.1.0.1"), "eth2"
 		})}, nil, record.Unknown},

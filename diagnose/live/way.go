@@ -26,7 +26,7 @@ func (v *view) fullWay(f livetraffic.Flow, at direction) (record.Finding, bool) 
 	if at.link == "" {
 		return v.fullSomewhere(f, at)
 	}
-	if !v.full(at.link) {
+	if !v.full(at.link, f) {
 		return record.Finding{}, false
 	}
 	for _, rule := range []func(livetraffic.Flow, direction) (record.Finding, bool){v.wrongLink, v.portsOutside, v.unevenly, v.standby, v.otherHops, v.answersElsewhere} {
@@ -40,17 +40,19 @@ func (v *view) fullWay(f livetraffic.Flow, at direction) (record.Finding, bool) 
 	return v.atLineRate(at.link, at.bond), true
 }
 
-// full: a link carries what it can, or its own shaper has packets waiting all the time.
-func (v *view) full(name string) bool {
+// full: a link carries what it can, or nearly so and its own shaper has packets waiting that
+// get through: after an outage they wait as well.
+func (v *view) full(name string, f livetraffic.Flow) bool {
 	share := v.links[name].outShare
 	seen, _ := v.watched.Link(name)
-	return share >= fullShare || share >= waitingShare && seen.Overlimits > 0 && seen.Backlog >= waitingLeast
+	return share >= fullShare || share >= waitingShare && seen.Overlimits > 0 && seen.Backlog >= waitingLeast &&
+		f.Out.Loss < lossShare && f.Out.Recovering < limitedShare
 }
 
 // From what on a link is full whose shaper has packets waiting: the mean of a queue that
 // is empty now and then is a packet or two.
 const (
-	waitingShare = 0.75
+	waitingShare = 0.8
 	waitingLeast = 16 * framing.DefaultMTU
 )
 
@@ -79,7 +81,10 @@ func (v *view) atLineRate(name, bond string) record.Finding {
 		Evidence: append(v.fullEvidence(name), v.rest(name)...),
 		Remedy:   "a faster link, or another one beside it",
 	}
-	if others := v.others(bond, name); len(others) > 0 {
+	if v.links[name].outShare < fullShare {
+		found.Confidence = 0.7
+		found.Summary = fmt.Sprintf("%s carries %s of what it can, and packets wait for it: little is left to gain.", name, diagnose.Percent(v.links[name].outShare))
+	} else if others := v.others(bond, name); len(others) > 0 {
 		found.Summary = fmt.Sprintf("%s is full (%s), and so are the other links of %s: this is all they carry.", name, diagnose.Percent(v.links[name].outShare), bond)
 		found.Evidence = append(found.Evidence, diagnose.Fact("the other links of "+bond, v.loads(others), liveCounters))
 	}
