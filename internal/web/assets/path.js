@@ -53,7 +53,7 @@ for (const place of document.querySelectorAll(".chart")) {
       let line = ends.findIndex((end) => end < from);
       if (line < 0) line = ends.length;
       ends[line] = from + wide + 12 * devicePixelRatio;
-      u.ctx.fillText(word, x + (right ? -6 : 6) * devicePixelRatio, u.bbox.top + (14 + 15 * line) * devicePixelRatio);
+      u.ctx.fillText(word, x + (right ? -6 : 6) * devicePixelRatio, u.bbox.top + u.bbox.height - (6 + 15 * line) * devicePixelRatio);
       u.ctx.restore();
     }
   };
