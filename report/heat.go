@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/record"
@@ -13,12 +14,14 @@ import (
 
 // Geometry of a heat map.
 const (
-	heatLabel  = 170.0
+	heatLabel  = 170.0 // a row's name at most
 	heatCell   = 58.0
+	heatLetter = 7.6 // a letter of a name, in bold
 	heatRow    = 24.0
 	heatHead   = 34.0
 	heatSmall  = 15.0 // a cell's edge where there are too many for words
-	heatColumn = 6    // characters of a column's name that its cells have room for, in bold
+	heatColumn = 12   // characters of a column's name that a cell makes room for
+	heatName   = 25   // and of a row's
 	heatWords  = 14   // columns up to which cells have words
 )
 
@@ -218,18 +221,23 @@ func drawHeat(id string, rows, columns []string, values []heatValue, corner stri
 	if len(columns) > heatWords {
 		wide, high, words = heatSmall, heatSmall, false
 	}
-	h := heat{ID: id, Worded: words, Width: tenth(heatLabel + wide*float64(len(columns))), Height: tenth(heatHead + high*float64(len(rows)) + 4)}
-	h.Corner = mapText{X: heatLabel - 10, Y: heatHead - 12, Anchor: "end", Words: corner}
+	left := heatLabel
+	if words {
+		left = min(heatLabel, 22+heatLetter*float64(longest(append([]string{corner}, rows...), heatName)))
+		wide = max(wide, 6+heatLetter*float64(longest(columns, heatColumn)))
+	}
+	h := heat{ID: id, Worded: words, Width: tenth(left + wide*float64(len(columns))), Height: tenth(heatHead + high*float64(len(rows)) + 4)}
+	h.Corner = mapText{X: left - 10, Y: heatHead - 12, Anchor: "end", Words: corner}
 	for i, name := range columns {
 		if words {
-			h.Columns = append(h.Columns, mapText{X: tenth(heatLabel + wide*(float64(i)+0.5)), Y: heatHead - 12, Anchor: "middle", Words: squeeze(name, heatColumn)})
+			h.Columns = append(h.Columns, mapText{X: tenth(left + wide*(float64(i)+0.5)), Y: heatHead - 12, Anchor: "middle", Words: squeeze(name, heatColumn)})
 		}
 	}
 	if !words {
-		h.Columns = []mapText{{X: heatLabel, Y: heatHead - 12, Anchor: "start", Words: "the columns are the rows' hosts, in the same order"}}
+		h.Columns = []mapText{{X: left, Y: heatHead - 12, Anchor: "start", Words: "the columns are the rows' hosts, in the same order"}}
 	}
 	for i, name := range rows {
-		h.Rows = append(h.Rows, mapText{X: heatLabel - 10, Y: tenth(heatHead + high*(float64(i)+0.5) + 4), Anchor: "end", Words: fit(name, 25)})
+		h.Rows = append(h.Rows, mapText{X: left - 10, Y: tenth(heatHead + high*(float64(i)+0.5) + 4), Anchor: "end", Words: fit(name, heatName)})
 	}
 	h.Table = [][]string{{"where", corner, "measured", "of the ceiling"}}
 	low, lowest := 2.0, ""
@@ -242,7 +250,7 @@ func drawHeat(id string, rows, columns []string, values []heatValue, corner stri
 		if !ceilings {
 			v.ceiling = best
 		}
-		c := heatCellView{Box: box{X: tenth(heatLabel + wide*float64(v.column) + 1), Y: tenth(heatHead + high*float64(v.row) + 1), W: wide - 2, H: high - 2}, Level: -1}
+		c := heatCellView{Box: box{X: tenth(left + wide*float64(v.column) + 1), Y: tenth(heatHead + high*float64(v.row) + 1), W: tenth(wide - 2), H: high - 2}, Level: -1}
 		if f, ok := fraction(v.trial.Goodput, v.ceiling); ok {
 			c.Level = int(min(f, 1)*10 + 0.5)
 			c.Light = c.Level >= 9
@@ -270,6 +278,15 @@ func drawHeat(id string, rows, columns []string, values []heatValue, corner stri
 		h.Desc += fmt.Sprintf(" The lowest is %s of the ceiling, %s.", wholePercent(low), lowest)
 	}
 	return h
+}
+
+// longest is how many letters the longest of the names has, at most most.
+func longest(names []string, most int) int {
+	n := 0
+	for _, name := range names {
+		n = max(n, min(most, utf8.RuneCountInString(name)))
+	}
+	return n
 }
 
 // shortShare is a share without decimals, for a small cell.

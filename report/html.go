@@ -46,7 +46,7 @@ func words() template.FuncMap {
 	return template.FuncMap{
 		"laneHeads": laneHeads, "linkHeads": linkHeads, "portHeads": portHeads, "cpuHeads": cpuHeads, "latencyHeads": latencyHeads,
 		"table": func(label string, heads []string, rows [][]string) tableView { return tableView{label, heads, rows} },
-		"label": label, "prose": prose,
+		"label": label, "prose": prose, "named": named,
 		"lines": func(all []string) string { return strings.Join(all, "\n") },
 		"meter": meterOf,
 		"bonds": func(rows []bondSetting, changed bool) bondsView {
@@ -71,7 +71,7 @@ func prose(text string) template.HTML {
 		safe := template.HTMLEscapeString(part)
 		switch {
 		case i%2 == 0:
-			b.WriteString(safe)
+			b.WriteString(unbroken(safe))
 		case i == len(parts)-1:
 			b.WriteString("`" + safe)
 		default:
@@ -79,6 +79,22 @@ func prose(text string) template.HTML {
 		}
 	}
 	return template.HTML(b.String()) //nolint:gosec // every part is escaped
+}
+
+// mostWhole is the longest name that stays on one line: a phone has room for it.
+const mostWhole = 24
+
+// named is a headline whose names with hyphens, such as host-003, stay on one line.
+func named(text string) template.HTML {
+	words := strings.Split(text, " ")
+	for i, w := range words {
+		safe := template.HTMLEscapeString(w)
+		if strings.Contains(w, "-") && len(w) <= mostWhole {
+			safe = `<span class="n">` + safe + `</span>`
+		}
+		words[i] = safe
+	}
+	return template.HTML(strings.Join(words, " ")) //nolint:gosec // every word is escaped
 }
 
 // label is words that name a part of the page, each one that is there.

@@ -42,23 +42,29 @@ func rxLoad(u record.LinkUse) load { return loadOf(u.RxPayload, u.Rx, u.RxPacket
 // words say the load: "478 Mbit/s · 96 %", "idle", "no payload" for
 // acknowledgements alone.
 func (l load) words() string {
-	if l.known && l.ratio <= still {
-		if l.busy {
-			return "no payload"
-		}
+	return l.amount() + l.share()
+}
+
+// amount is the load without its share: "478 Mbit/s".
+func (l load) amount() string {
+	switch {
+	case l.known && l.ratio <= still && l.busy:
+		return "no payload"
+	case l.known && l.ratio <= still, !l.known && !l.busy:
 		return "idle"
+	case l.wire:
+		return counted(l.carried) + " wire"
 	}
-	if !l.known && !l.busy {
-		return "idle"
+	return counted(l.carried)
+}
+
+// share is the load's share of the ceiling, as it follows the amount: " · 96 %"; ""
+// where there is none to say.
+func (l load) share() string {
+	if !l.known || l.ratio <= still {
+		return ""
 	}
-	w := counted(l.carried)
-	if l.wire {
-		w += " wire"
-	}
-	if l.known {
-		w += " · " + wholePercent(l.ratio)
-	}
-	return w
+	return " · " + wholePercent(l.ratio)
 }
 
 // busiest is the larger of a link's two loads, to order links by.

@@ -83,11 +83,11 @@ type fact struct{ Name, Value string }
 
 // resultRow is one line of the summary.
 type resultRow struct {
-	Pair, Way, Direction string
-	Streams, Links       string
-	Before, After        side
-	Ceiling, MTU, Gain   string
-	reached              float64 // share of the ceiling by the newest side; 1 unknown
+	Qualifier, Way, Direction string
+	Streams, Links            string
+	Before, After             side
+	Ceiling, MTU, Gain        string
+	reached                   float64 // share of the ceiling by the newest side; 1 unknown
 }
 
 // side is one phase of one place: the number, what it is made of, its share of
@@ -381,7 +381,7 @@ func resultOf(s series, c place, named bool) resultRow {
 	}
 	row.reached = reached(c.last(), ceiling)
 	if named {
-		row.Pair = s.name()
+		row.Qualifier = s.qualifier
 	}
 	if c.before != nil && c.after != nil {
 		row.Gain = change(c.before.Goodput, c.after.Goodput)

@@ -1,9 +1,12 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/linerate/linerate/internal/chart"
 	"github.com/linerate/linerate/record"
@@ -12,13 +15,15 @@ import (
 
 // Geometry of a trial's rate over time.
 const (
-	timeWidth  = 720.0
-	timeHeight = 190.0
-	timeLeft   = 74.0 // rates
-	timeRight  = 12.0
-	timeTop    = 26.0 // words of marks
+	timeWidth  = 480.0 // as narrow as its words allow, so that a phone can show it whole
+	timePlot   = 140.0 // high
+	timeLeft   = 88.0  // rates
+	timeRight  = 14.0
+	timeTop    = 10.0
+	timeMark   = 17.0 // a line of marks' words
+	timeLetter = 8.4  // a letter of them on a phone
 	timeBottom = 24.0 // seconds
-	timePoints = 400  // drawn at most: about one for every two units of width
+	timePoints = 400  // drawn at most: about one for every unit of width
 	timeRows   = 24   // of the table at most
 )
 
@@ -42,9 +47,9 @@ type timeline struct {
 }
 
 type timeEvent struct {
-	X     float64
-	Label mapText
-	Down  bool
+	X, Top float64
+	Label  mapText
+	Down   bool
 }
 
 // timePoint is the mean rate of one stretch of time, in seconds.
@@ -64,15 +69,17 @@ func timelineOf(id string, t record.Trial) (timeline, bool) {
 	if t.Phase == record.PhaseBefore || t.Phase == record.PhaseAfter {
 		class = string(t.Phase)
 	}
-	l := timeline{ID: id, Class: class, Width: timeWidth, Height: timeHeight, Left: timeLeft, Right: timeWidth - timeRight, Top: timeTop, Bottom: timeHeight - timeBottom}
+	l := timeline{ID: id, Class: class, Width: timeWidth, Left: timeLeft, Right: timeWidth - timeRight}
 	last := points[len(points)-1].to
 	top := amount(t.Ceiling)
 	for _, p := range points {
 		top = max(top, p.rate)
 	}
 	top *= 1.04
-	across, upward := chart.Scale{High: last, From: l.Left, To: l.Right}, chart.Scale{High: top, From: l.Bottom, To: l.Top}
+	across := chart.Scale{High: last, From: l.Left, To: l.Right}
 	x := func(s float64) float64 { return tenth(across.At(s)) }
+	l.mark(t, last, x)
+	upward := chart.Scale{High: top, From: l.Bottom, To: l.Top}
 	y := func(rate float64) float64 { return tenth(upward.At(rate)) }
 	l.draw(thinned(points, timePoints), x, y)
 	if w := min(t.WarmUp, last); positive(w) {
@@ -81,8 +88,10 @@ func timelineOf(id string, t record.Trial) (timeline, bool) {
 	if positive(float64(t.Ceiling)) {
 		l.CeilingKnown, l.Ceiling = true, y(float64(t.Ceiling))
 	}
+	if s, ok := emptied(t, last); ok {
+		l.Plateau = &box{X: x(s.BurstFor), Y: y(float64(s.Rate)), W: tenth(l.Right - x(s.BurstFor))}
+	}
 	l.axes(top, last, x, y)
-	l.mark(t, last, x, y)
 	l.Title = fmt.Sprintf("Rate over time, %s, %s", t.Direction, unit.Counted(t.Streams, "stream"))
 	l.Desc = describeTime(t, points)
 	l.Table = append([][]string{{"from", "to", "rate"}}, timeTable(thinned(points, timeRows))...)
@@ -151,28 +160,67 @@ func (l *timeline) axes(top, last float64, x, y func(float64) float64) {
 }
 
 // mark adds what is known to have happened: links that failed or returned, and
-// a shaper's bucket that ran empty.
-func (l *timeline) mark(t record.Trial, last float64, x, y func(float64) float64) {
+// a shaper's bucket that ran empty. Words that would touch stand in lines above
+// each other, and the plot is below all of them.
+func (l *timeline) mark(t record.Trial, last float64, x func(float64) float64) {
 	for _, o := range t.Outages {
 		if !finite(o.At) || o.At < 0 || o.At > last {
 			continue
 		}
 		l.Events = append(l.Events, timeEvent{X: x(o.At), Down: o.Event == "down", Label: l.word(x(o.At), fit(orUnknown(o.Host)+" "+orUnknown(o.Link), 24)+" "+orUnknown(o.Event))})
 	}
-	if s := t.Shaper; s != nil && positive(float64(s.Rate)) && finite(s.BurstFor) && s.BurstFor >= 0 && s.BurstFor < last {
+	if s, ok := emptied(t, last); ok {
 		at := x(s.BurstFor)
-		l.Plateau = &box{X: at, Y: y(float64(s.Rate)), W: tenth(l.Right - at)}
 		l.Events = append(l.Events, timeEvent{X: at, Label: l.word(at, "bucket of "+s.Bucket.String()+" empty")})
 	}
+	var ends []float64 // of each line's words, from the lowest line up
+	lines := make([]int, len(l.Events))
+	order := make([]int, len(l.Events))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(l.Events[a].Label.from(), l.Events[b].Label.from()) })
+	for _, i := range order {
+		from := l.Events[i].Label.from()
+		line := slices.IndexFunc(ends, func(end float64) bool { return end < from })
+		if line < 0 {
+			line, ends = len(ends), append(ends, 0)
+		}
+		lines[i], ends[line] = line, from+l.Events[i].Label.length()+timeLetter
+	}
+	l.Top = timeTop + timeMark*float64(len(ends))
+	l.Bottom = l.Top + timePlot
+	l.Height = l.Bottom + timeBottom
+	for i := range l.Events {
+		l.Events[i].Label.Y = tenth(l.Top - 8 - timeMark*float64(lines[i]))
+		l.Events[i].Top = l.Events[i].Label.Y
+	}
+}
+
+// emptied is the trial's shaper, where its bucket ran empty while the series lasted.
+func emptied(t record.Trial, last float64) (*record.TokenBucket, bool) {
+	s := t.Shaper
+	return s, s != nil && positive(float64(s.Rate)) && finite(s.BurstFor) && s.BurstFor >= 0 && s.BurstFor < last
 }
 
 // word is a mark's label, on the side where there is room.
 func (l *timeline) word(x float64, words string) mapText {
-	anchor, at := "start", x+4
+	t := mapText{X: tenth(x + 4), Anchor: "start", Words: words}
 	if x > (l.Left+l.Right)/2 {
-		anchor, at = "end", x-4
+		t.X, t.Anchor = tenth(x-4), "end"
 	}
-	return mapText{X: tenth(at), Y: l.Top - 8, Anchor: anchor, Words: words}
+	return t
+}
+
+// length is how long a mark's words are where letters are largest.
+func (t mapText) length() float64 { return timeLetter * float64(utf8.RuneCountInString(t.Words)) }
+
+// from is where they begin.
+func (t mapText) from() float64 {
+	if t.Anchor == "end" {
+		return t.X - t.length()
+	}
+	return t.X
 }
 
 func describeTime(t record.Trial, points []timePoint) string {

@@ -50,6 +50,8 @@ type mapText struct {
 	X, Y   float64
 	Anchor string
 	Words  string
+	// Share follows the words where there is room for it: a phone leaves it out.
+	Share string
 }
 
 type mapHost struct {
@@ -208,7 +210,7 @@ func drawPipe(x0, x1, top, baseline float64, l load, toLeft bool) pipe {
 	if toLeft {
 		arrow = "← "
 	}
-	p.Label = mapText{X: (x0 + x1) / 2, Y: tenth(baseline), Anchor: "middle", Words: arrow + l.words()}
+	p.Label = mapText{X: (x0 + x1) / 2, Y: tenth(baseline), Anchor: "middle", Words: arrow + l.amount(), Share: l.share()}
 	if !l.busy {
 		return p
 	}

@@ -47,7 +47,7 @@ func TestSettings(t *testing.T) {
 	}
 	for form, text := range map[string]string{"page": string(page), "markdown": string(Markdown(r))} {
 		for _, want := range []string{"layer3+4", "about -0.1 %", "&lt;3&gt;", "11 measurements, 31 s of traffic", "Not tried", "linerate rollback"} {
-			if !strings.Contains(strings.ReplaceAll(text, "&#43;", "+"), want) {
+			if !strings.Contains(strings.NewReplacer("&#43;", "+", "\u00a0", " ").Replace(text), want) {
 				t.Errorf("%s: no %q", form, want)
 			}
 		}

@@ -1,7 +1,9 @@
 package web
 
 import (
+	"cmp"
 	"net/http"
+	"slices"
 
 	"github.com/linerate/linerate/internal/analysis/compare"
 	"github.com/linerate/linerate/internal/store"
@@ -13,6 +15,17 @@ type compareView struct {
 	Before, After string
 	Runs          []store.Run // to choose from
 	Result        *compare.Result
+}
+
+// urgent is a row's place in the table.
+func urgent(r compare.Row) int {
+	switch r.Verdict {
+	case compare.Worse:
+		return 0
+	case compare.Better:
+		return 1
+	}
+	return 2
 }
 
 func (s *site) compare(w http.ResponseWriter, r *http.Request, who session) {
@@ -34,6 +47,8 @@ func (s *site) compare(w http.ResponseWriter, r *http.Request, who session) {
 			return
 		}
 		result := compare.Records([]record.Record{before}, []record.Record{after}, compare.Options{})
+		// What got worse first.
+		slices.SortStableFunc(result.Rows, func(a, b compare.Row) int { return cmp.Compare(urgent(a), urgent(b)) })
 		v.Result = &result
 	}
 	s.show(w, http.StatusOK, "compare.tmpl", view{Title: "Compare two runs", Here: "compare", Session: &who, Data: v})

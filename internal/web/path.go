@@ -1,13 +1,16 @@
 package web
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/analysis/compare"
 	"github.com/linerate/linerate/internal/analysis/history"
 	"github.com/linerate/linerate/internal/store"
@@ -34,8 +37,19 @@ type lineView struct {
 	Name   string
 	Newest []history.Point // the newest first
 	Older  int
+	Marks  []marked
 	Chart  string // JSON for the page's script
 }
+
+// marked is something that happened on a path: what its hosts were set to, another
+// ceiling, a rate that left its usual.
+type marked struct {
+	When  time.Time
+	Words string
+}
+
+// mostMarks are the newest of a line that its chart shows.
+const mostMarks = 12
 
 // pointsListed is how many results of a line the page's table has; its chart
 // has all.
@@ -87,8 +101,9 @@ func (s *site) path(w http.ResponseWriter, r *http.Request, who session) {
 		s.failed(w, who, err)
 		return
 	}
+	changes := s.changesOf(r.Context(), who.User, v.From, v.To)
 	for _, l := range lines {
-		v.Lines = append(v.Lines, lineOf(l))
+		v.Lines = append(v.Lines, lineOf(l, changes))
 	}
 	s.show(w, http.StatusOK, "path.tmpl", view{Title: v.From + " to " + v.To, Here: "path", Session: &who, Scripts: scripts, Data: v})
 }
@@ -107,15 +122,19 @@ func queryOf(v pathView, now time.Time) (store.Query, error) {
 	return q, nil
 }
 
-func lineOf(l history.Line) lineView {
+func lineOf(l history.Line, changes []marked) lineView {
 	v := lineView{Line: l, Usual: l.Usual(), Now: l.Standing(), Name: lineName(l.Key)}
 	newest := slices.Clone(l.Points)
 	slices.Reverse(newest)
 	v.Newest = newest[:min(len(newest), pointsListed)]
 	v.Older = len(newest) - len(v.Newest)
 	var c chart
+	v.Marks = marksOf(l, changes)
+	for _, m := range v.Marks {
+		c.Marks = append(c.Marks, mark{m.When.Unix(), m.Words})
+	}
 	if v.Now.Verdict == compare.Worse || v.Now.Verdict == compare.Better {
-		c.Marks = []mark{{v.Now.Since.Unix(), string(v.Now.Verdict)}}
+		c.Marks = append(c.Marks, mark{v.Now.Since.Unix(), string(v.Now.Verdict)})
 	}
 	for _, p := range l.Points {
 		c.At, c.Rate = append(c.At, p.Started.Unix()), append(c.Rate, number(p.Goodput))
@@ -126,6 +145,63 @@ func lineOf(l history.Line) lineView {
 		v.Chart = string(text)
 	}
 	return v
+}
+
+// journalPatience is how long a page waits for a host's journal.
+const journalPatience = 2 * time.Second
+
+// changesOf is what the journals of hosts say was changed and stands, the oldest first; a
+// host that does not answer is left out.
+func (s *site) changesOf(ctx context.Context, who User, hosts ...string) []marked {
+	if s.cfg.Fleet == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, journalPatience)
+	defer cancel()
+	replies := make([][]marked, len(hosts))
+	var all sync.WaitGroup
+	for i, host := range hosts {
+		all.Go(func() {
+			reply, err := s.cfg.Fleet.Journal(ctx, who, host)
+			if err != nil {
+				s.log.Debug("read a journal for a chart", "host", host, "error", err)
+				return
+			}
+			for _, e := range reply.Entries {
+				if c := changeOf(e); (c.Waits || e.State == agentapi.ChangeConfirmed) && len(c.Steps) > 0 {
+					words := host + ": " + c.Steps[0]
+					if len(c.Steps) > 1 {
+						words += fmt.Sprintf(" and %d more", len(c.Steps)-1)
+					}
+					replies[i] = append(replies[i], marked{e.Started, words})
+				}
+			}
+		})
+	}
+	all.Wait()
+	return slices.Concat(replies...)
+}
+
+// marksOf are a line's: its hosts' changes, and ceilings that differ from the run before;
+// the oldest first.
+func marksOf(l history.Line, changes []marked) []marked {
+	if len(l.Points) == 0 {
+		return nil
+	}
+	first := l.Points[0].Started
+	var out []marked
+	for _, m := range changes {
+		if !m.When.Before(first) {
+			out = append(out, m)
+		}
+	}
+	for i, p := range l.Points[1:] {
+		if was := l.Points[i].Ceiling; was > 0 && p.Ceiling > 0 && was != p.Ceiling {
+			out = append(out, marked{p.Started, "ceiling " + rate(p.Ceiling) + " instead of " + rate(was)})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b marked) int { return a.When.Compare(b.When) })
+	return out[max(0, len(out)-mostMarks):]
 }
 
 // number is a rate that JSON can say.

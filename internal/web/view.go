@@ -8,10 +8,12 @@ import (
 	"io/fs"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/nats/wire"
 	"github.com/linerate/linerate/internal/store"
 	"github.com/linerate/linerate/unit"
 )
@@ -30,17 +32,20 @@ type view struct {
 
 func (s *site) functions() template.FuncMap {
 	return template.FuncMap{
-		"minutes": func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") },
-		"seconds": func(t time.Time) string { return t.UTC().Format("15:04:05") },
-		"moment":  s.moment,
-		"fallen":  fallen,
-		"hostURL": hostURL,
-		"rate":    rate,
-		"share":   share,
-		"counted": unit.Counted[int],
-		"runURL":  func(name string) string { return "/run/" + url.PathEscape(name) },
-		"pathURL": pathURL,
-		"level":   level,
+		"minutes":  func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") },
+		"seconds":  func(t time.Time) string { return t.UTC().Format("15:04:05") },
+		"moment":   s.moment,
+		"fallen":   fallen,
+		"hostURL":  hostURL,
+		"way":      way,
+		"prose":    prose,
+		"carriers": carriers,
+		"rate":     rate,
+		"share":    share,
+		"counted":  unit.Counted[int],
+		"runURL":   func(name string) string { return "/run/" + url.PathEscape(name) },
+		"pathURL":  pathURL,
+		"level":    level,
 		"short": func(part, whole unit.BitRate) string {
 			switch n := level(part, whole); {
 			case n < 0 && part > 0:
@@ -59,6 +64,68 @@ func (s *site) functions() template.FuncMap {
 			return fmt.Sprintf("%+.1f %%", 100*(float64(after/before)-1))
 		},
 	}
+}
+
+// mostWhole is the longest name that is kept on one line.
+const mostWhole = 24
+
+// way is one host to another, each on one line where a phone has room.
+func way(from, to string) template.HTML {
+	whole := func(name string) string {
+		safe := template.HTMLEscapeString(name)
+		if len(name) > mostWhole {
+			return safe
+		}
+		return `<span class="n">` + safe + `</span>`
+	}
+	return template.HTML(whole(from) + " to " + whole(to)) //nolint:gosec // every part is escaped
+}
+
+// prose is a sentence with its code, which backticks enclose, as code.
+func prose(text string) template.HTML {
+	var b strings.Builder
+	for i, part := range strings.Split(text, "`") {
+		safe := template.HTMLEscapeString(part)
+		if i%2 == 1 {
+			safe = "<code>" + safe + "</code>"
+		}
+		b.WriteString(safe)
+	}
+	return template.HTML(b.String()) //nolint:gosec // every part is escaped
+}
+
+// mostCarriers is how many of a host's links the page of all hosts names.
+const mostCarriers = 3
+
+// carriers are what a host has to carry traffic: its bonds and bridges with their ports'
+// speeds, and links that are part of none.
+func carriers(links []wire.Link) []string {
+	var out []string
+	for _, l := range links {
+		if l.PartOf != "" || l.Name == "lo" {
+			continue
+		}
+		words := l.Name
+		var speeds []string
+		for _, p := range links {
+			if p.PartOf == l.Name {
+				speeds = append(speeds, rate(p.Speed))
+			}
+		}
+		switch {
+		case len(speeds) > 0 && len(slices.Compact(slices.Sorted(slices.Values(speeds)))) == 1:
+			words += fmt.Sprintf(": %d x %s", len(speeds), speeds[0])
+		case len(speeds) > 0:
+			words += ": " + strings.Join(speeds, " + ")
+		case l.Speed > 0:
+			words += ": " + rate(l.Speed)
+		}
+		out = append(out, words)
+	}
+	if more := len(out) - mostCarriers; more > 1 {
+		out = append(out[:mostCarriers], unit.Counted(more, "more link"))
+	}
+	return out
 }
 
 // compact is a rate for a narrow cell: 9.42G.

@@ -284,7 +284,7 @@ func TestPages(t *testing.T) {
 		{"/path?from=h1&to=h2&since=aeon", 400, []string{"want day, week, month or year"}},
 		{"/matrix", 200, []string{`class="h5"><a href="/path?from=h1&amp;to=h2"`, ">49<", ">99<", "4 streams"}},
 		{"/matrix?since=aeon", 400, []string{"want day"}},
-		{"/compare?before=run-03&after=run-10", 200, []string{"-50.0 %", "h1 to h2", "9.80 Gbit/s", "4.90 Gbit/s"}},
+		{"/compare?before=run-03&after=run-10", 200, []string{"-50.0 %", `<span class="n">h1</span> to <span class="n">h2</span>`, "9.80 Gbit/s", "4.90 Gbit/s"}},
 		{"/compare?after=run-03", 200, []string{"Choose the run before it", "<option selected>run-03</option>"}},
 		{"/compare?before=run-03&after=none", 404, []string{"no such run"}},
 		{"/path?from=" + url.QueryEscape(`"><script>`) + "&to=x", 200, []string{"&#34;&gt;&lt;script&gt;"}},

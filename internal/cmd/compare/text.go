@@ -3,6 +3,7 @@ package compare
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -29,7 +30,7 @@ func compareText(doc compared, width int) string {
 	}
 	for _, g := range byPath(doc.Rows) {
 		put("", g.title)
-		put(Table([]string{"direction", "streams", before, "after", "change", "verdict"}, rateRows(g.rows))...)
+		put(judged([]string{"direction", "streams", before, "after", "change", "verdict"}, rateRows(g.rows), width)...)
 	}
 	if rows := latencyRows(doc.Latency); len(rows) > 0 {
 		put("", "round trip, in ms (shown, not judged)")
@@ -104,7 +105,7 @@ func rateRows(rows []compare.Row) [][]string {
 	return out
 }
 
-// changeText is the change with half its interval: "+99.7 ±0.8 %".
+// changeText is the change with half its interval: "+99.7 +-0.8 %".
 func changeText(r compare.Row) string {
 	if r.Low == nil || r.High == nil {
 		return percent(r.Change)
@@ -113,7 +114,7 @@ func changeText(r compare.Row) string {
 	if math.IsInf(half, 0) || math.IsNaN(half) || half >= 1000 {
 		return percent(r.Change) // nothing is known of it
 	}
-	return fmt.Sprintf("%+.1f ±%.1f %%", tenths(r.Change), half)
+	return fmt.Sprintf("%+.1f +-%.1f %%", tenths(r.Change), half)
 }
 
 // tenths is a ratio as percent, in tenths, without a zero below zero.
@@ -221,6 +222,28 @@ func Table(header []string, rows [][]string) []string {
 			}
 		}
 		out = append(out, line)
+	}
+	return out
+}
+
+// judged is a table whose last column, the verdict, stands below each row where all of it
+// is wider than width: a verdict is never cut.
+func judged(header []string, rows [][]string, width int) []string {
+	out := Table(header, rows)
+	if !slices.ContainsFunc(out, func(line string) bool { return utf8.RuneCountInString(strings.TrimRight(line, " ")) > width }) {
+		return out
+	}
+	last := len(header) - 1
+	var short [][]string
+	for _, row := range rows {
+		short = append(short, row[:last])
+	}
+	out = nil
+	for i, line := range Table(header[:last], short) {
+		out = append(out, line)
+		if i > 0 {
+			out = append(out, "      "+rows[i-1][last])
+		}
 	}
 	return out
 }

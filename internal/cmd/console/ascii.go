@@ -6,7 +6,7 @@ import (
 )
 
 // ascii writes the signs that linerate's own text has beyond ASCII as what a
-// terminal without UTF-8 shows, each as wide as it was but for a sign before a number.
+// terminal without UTF-8 shows, each as wide as it was.
 // Names and JSON documents stay as they are.
 type ascii struct {
 	con  *Console
@@ -14,9 +14,12 @@ type ascii struct {
 	sign *strings.Replacer
 }
 
+// ASCII writes for a terminal without UTF-8: what System gives one.
+func ASCII(con *Console, to io.Writer) io.Writer { return newASCII(con, to) }
+
 func newASCII(con *Console, to io.Writer) *ascii {
 	return &ascii{con: con, to: to, sign: strings.NewReplacer(
-		"→", ">", "←", "<", "⇄", "=", "…", "~", "·", "-", "×", "x", "±", "+-", "–", "-", "≤", "<", "≥", ">", "µ", "u",
+		"→", ">", "←", "<", "⇄", "=", "…", "~", "·", "-", "×", "x", "–", "-", "≤", "<", "≥", ">", "µ", "u",
 		"✓", "+", "↶", "<", "█", "#", "▏", ".", "▎", ".", "▍", ".", "▌", ":", "▋", ":", "▊", "#", "▉", "#")}
 }
 

@@ -81,6 +81,8 @@ func parseTarget(arg string) (Target, error) {
 		return Target{}, BadUsage("host: the name is empty", "write local:, netns:NAME, ssh://user@host or nats:NAME")
 	case bareLogin(arg):
 		return parseTarget("ssh://" + arg)
+	case strings.Contains(arg, "//") && (!found || scheme != "ssh"): // ssh//, shh://, root@ssh://
+		return Target{}, BadUsage("host "+arg+": no such way to a host", "write ssh://"+arg[strings.LastIndex(arg, "//")+2:])
 	case !found:
 		return Target{}, BadUsage("host "+arg+": a bare name may be a host, a network namespace or a file",
 			"write ssh://root@"+arg+", netns:"+arg+" for a network namespace, or local: for this host")

@@ -232,7 +232,7 @@ func printLine(con *console.Console, l history.Line, limit int) {
 		title += ", " + l.Tool
 	}
 	usual := l.Usual()
-	fmt.Fprint(con.Stdout, console.Outdented(title+": ", fmt.Sprintf("%s, median %v ±%.1f %%", unit.Counted(usual.Runs, "run"), usual.Median, 100*usual.Noise), con.Width()))
+	fmt.Fprint(con.Stdout, console.Outdented(title+": ", fmt.Sprintf("%s, median %v +-%.1f %%", unit.Counted(usual.Runs, "run"), usual.Median, 100*usual.Noise), con.Width()))
 	shown := l.Points
 	if limit > 0 && len(shown) > limit {
 		fmt.Fprintf(con.Stdout, "  after %s: --limit 0 shows all\n", unit.Counted(len(shown)-limit, "earlier one"))
@@ -250,7 +250,7 @@ func intervalText(p history.Point) string {
 	if p.Goodput <= 0 || p.High <= p.Low {
 		return "?"
 	}
-	return fmt.Sprintf("±%.1f %%", 50*float64((p.High-p.Low)/p.Goodput))
+	return fmt.Sprintf("+-%.1f %%", 50*float64((p.High-p.Low)/p.Goodput))
 }
 
 func ofCeiling(p history.Point) string {

@@ -53,7 +53,8 @@ kernel draws the subflows' ports, so that links are used by chance.
 ` + bundleHelp + console.ExitHelp,
 		Example: `  linerate steer mptcp --src 10.0.0.1 --dst 10.0.0.2
   linerate steer mptcp --policy layer2+3 --links 4 --src 10.0.0.1 \
-      --dst 10.0.0.2 --subnet 10.0.0.0/24 --avoid 10.0.0.3,10.0.0.4`,
+      --dst 10.0.0.2 --subnet 10.0.0.0/24 \
+      --avoid 10.0.0.3,10.0.0.4`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := refuseZero(cmd); err != nil {
 				return err

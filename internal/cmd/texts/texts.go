@@ -121,6 +121,7 @@ func (s source) read(ctx context.Context, con *console.Console) (given, error) {
 		return s.unpacked(con, c, err)
 	default:
 		text, err = console.ReadNamed(ctx, "read", s.file, console.MostRecord)
+		err = named(err)
 	}
 	if err != nil {
 		return given{}, err
@@ -176,7 +177,7 @@ func (s source) unpacked(con *console.Console, c unpack.Contents, err error) (gi
 	case errors.As(err, &form):
 		return given{}, console.BadUsage("read "+form.Error(), form.Hint)
 	case errors.Is(err, userfile.ErrTooLarge), errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
-		return given{}, console.BadFile("read", err)
+		return given{}, named(console.BadFile("read", err))
 	case err != nil:
 		return given{}, fmt.Errorf("read %s: %w", s.file, err)
 	}
@@ -234,4 +235,12 @@ func Case(con *console.Console, command string, all []piece.Text) (piece.Case, e
 		return piece.Case{}, console.BadUsage(command+": "+paste.Nothing, paste.Wanted)
 	}
 	return c, nil
+}
+
+// named has a file that is not there say what one can be.
+func named(err error) error {
+	if errors.Is(err, console.ErrUsage) && console.HintFor(err) == "" {
+		return console.WithHint(err, "check the name; it may be a record, text with the output of commands, an archive or a directory of a host, or - for standard input")
+	}
+	return err
 }

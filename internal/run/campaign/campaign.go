@@ -253,7 +253,7 @@ func (c *Campaign) reached(p fabric.Path) error {
 			continue
 		}
 		if c.hosts[name] == nil {
-			return fmt.Errorf("measure %s to %s: %w: hosts.%s.reach is not set", p.From, p.To, fleet.ErrUnreachable, name)
+			return fmt.Errorf("%w: hosts.%s has no address: write `reach: ssh://root@ADDRESS` below it", fleet.ErrUnreachable, name)
 		}
 	}
 	return nil

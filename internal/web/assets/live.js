@@ -20,8 +20,18 @@ source.addEventListener("trial", (e) => {
   const t = JSON.parse(e.data);
   const row = rows.insertRow(0);
   const share = t.share_ratio < 0 ? "unknown" : (100 * t.share_ratio).toFixed(1) + " %";
-  for (const [words, name] of [[t.at, "n"], [t.from + " to " + t.to, ""], [t.direction, "wide"], [String(t.streams), "r wide"], [t.rate, "r"], [share, "wide"], [t.cause, ""]]) {
+  for (const [words, name] of [[t.at, "n"], ["", "way"], [t.direction, "wide"], [String(t.streams), "r wide"], [t.rate, "r"], [share, "wide"], [t.cause, ""]]) {
     const cell = row.insertCell();
+    if (name === "way") {
+      cell.append(...[t.from, " to ", t.to].map((part, i) => {
+        if (i === 1 || part.length > 24) return part;
+        const whole = document.createElement("span");
+        whole.className = "n";
+        whole.textContent = part;
+        return whole;
+      }));
+      continue;
+    }
     cell.textContent = words;
     if (name) cell.className = name;
   }

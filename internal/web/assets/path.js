@@ -32,6 +32,7 @@ for (const place of document.querySelectorAll(".chart")) {
   const axis = { stroke: colour("--soft"), grid: { stroke: colour("--line"), width: 1 }, ticks: { stroke: colour("--line") } };
   const narrow = () => place.clientWidth < 480;
   const marks = (u) => {
+    const ends = [];
     for (const m of c.marks || []) {
       const x = u.valToPos(m.at, "x", true);
       if (x < u.bbox.left || x > u.bbox.left + u.bbox.width) continue;
@@ -45,7 +46,14 @@ for (const place of document.querySelectorAll(".chart")) {
       u.ctx.font = 12 * devicePixelRatio + "px system-ui, sans-serif";
       const right = x > u.bbox.left + u.bbox.width / 2;
       u.ctx.textAlign = right ? "right" : "left";
-      u.ctx.fillText(m.word, x + (right ? -6 : 6) * devicePixelRatio, u.bbox.top + 14 * devicePixelRatio);
+      let word = m.word;
+      const room = (right ? x - u.bbox.left : u.bbox.left + u.bbox.width - x) - 10 * devicePixelRatio;
+      while (word.length > 4 && u.ctx.measureText(word).width > room) word = word.slice(0, -2).trimEnd() + "\u2026";
+      const wide = u.ctx.measureText(word).width, from = right ? x - wide : x;
+      let line = ends.findIndex((end) => end < from);
+      if (line < 0) line = ends.length;
+      ends[line] = from + wide + 12 * devicePixelRatio;
+      u.ctx.fillText(word, x + (right ? -6 : 6) * devicePixelRatio, u.bbox.top + u.bbox.height - (6 + 15 * line) * devicePixelRatio);
       u.ctx.restore();
     }
   };

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"time"
 
+	diagnosehost "github.com/linerate/linerate/diagnose/host"
 	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/agent/nats/link"
@@ -53,7 +55,16 @@ func (s *natsAgent) tell(ctx context.Context) error {
 	}
 	state := wire.State{Hello: hello, Instance: s.instance, Since: s.since.UTC(), Written: time.Now().UTC(), Most: s.cfg.Most, Lost: Lost()}
 	for _, l := range seen.Host.Links {
-		state.Links = append(state.Links, wire.Link{Name: l.Name, Kind: l.Kind, MTU: l.MTU, Speed: l.Speed, Addresses: l.Addresses})
+		said := wire.Link{Name: l.Name, Kind: l.Kind, MTU: l.MTU, Speed: l.Speed, Addresses: l.Addresses, PartOf: l.Master}
+		if l.Bond != nil {
+			said.Bond = strings.TrimSuffix(string(l.Bond.Mode)+", "+string(l.Bond.HashPolicy), ", ")
+		}
+		state.Links = append(state.Links, said)
+	}
+	for _, f := range diagnosehost.Judge(seen.Host) {
+		if f.Severity != diagnosehost.Info && len(state.Wrong) < wire.MostWrong {
+			state.Wrong = append(state.Wrong, f.What)
+		}
 	}
 	return s.say(ctx, state)
 }

@@ -18,7 +18,9 @@ type State struct {
 	Written  time.Time     `json:"written"` // this
 	Most     agentapi.Role `json:"most"`    // the highest role that it serves
 	// Lost says what the agent cannot do here, in words: it is not root.
-	Lost  []string `json:"lost,omitempty"`
+	Lost []string `json:"lost,omitempty"`
+	// Wrong is what is wrong with the host itself, in words, worst first, at most MostWrong.
+	Wrong []string `json:"wrong,omitempty"`
 	Links []Link   `json:"links"`
 }
 
@@ -29,7 +31,12 @@ type Link struct {
 	MTU       int            `json:"mtu_bytes,omitempty"`
 	Speed     unit.BitRate   `json:"speed_bps,omitempty"` // zero: unknown
 	Addresses []netip.Prefix `json:"addresses,omitempty"`
+	PartOf    string         `json:"part_of,omitempty"` // the bond or bridge whose port it is
+	Bond      string         `json:"bond,omitempty"`    // mode and hash, such as "802.3ad, layer3+4"; "" it is none
 }
+
+// MostWrong is how many findings a State has at most.
+const MostWrong = 8
 
 // SignedState is a State as the run store keeps it: whoever reads it sees who
 // signed it.

@@ -24,6 +24,19 @@ const aboveAll = `[...document.querySelectorAll("h1, td.s, .sub, .note, .big, sv
 const smallWords = `[...document.querySelectorAll("svg text")].filter(e => e.getBoundingClientRect().width > 0)
 	.map(e => [parseFloat(getComputedStyle(e).fontSize) * e.getScreenCTM().a, e.closest("svg").getAttribute("class"), e.textContent]).filter(([n]) => n < 9.5).map(a => a.join(" "))`
 
+// touching are words in drawings that lie over other words, or over the edge of a
+// host, the network or a cell.
+const touching = `[...document.querySelectorAll("svg")].flatMap(svg => {
+	const seen = e => { const r = e.getBoundingClientRect(); return r.width > 0 && r.height > 0 ? r : null; };
+	const words = [...svg.querySelectorAll("text")].map(e => [e.textContent, seen(e)]).filter(([, r]) => r);
+	const boxes = [...svg.querySelectorAll("rect.host, rect.cloud, .heat rect")].map(seen).filter(r => r);
+	const over = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1 && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 3;
+	const within = (a, b) => a.left >= b.left - 1 && a.right <= b.right + 1;
+	return words.flatMap(([name, r], i) => [
+		...words.slice(i + 1).filter(([, other]) => over(r, other)).map(([other]) => name + " | " + other),
+		...boxes.filter(b => over(r, b) && !within(r, b)).map(() => name + " | an edge")]);
+})`
+
 // TestFirstScreen: whatever the report, what it comes to, what to do and the
 // command stand on the first screen; without a ceiling no figure is "unknown",
 // and no share is above all of it.
@@ -73,6 +86,9 @@ func (b *browser) firstScreen(t *testing.T, name string, width, height int64) {
 	value[bool](t, b, `document.querySelectorAll("details:not(.trial)").forEach(d => d.open = true); true`)
 	if above := value[[]string](t, b, aboveAll); len(above) > 0 {
 		t.Errorf("above all of a ceiling: %q", above)
+	}
+	if words := value[[]string](t, b, touching); len(words) > 0 {
+		t.Errorf("%d wide: %d words in drawings touch: %q", width, len(words), words[:min(5, len(words))])
 	}
 	b.shoot(t, name+"-unfolded")
 }

@@ -27,13 +27,16 @@ type rack struct {
 var rackTime = time.Date(2026, 5, 19, 12, 0, 0, 0, time.UTC)
 
 var rackLinks = []wire.Link{
-	{Name: "eth0", MTU: 9000, Speed: 25e9}, {Name: "eth1", MTU: 9000, Speed: 25e9},
-	{Name: "bond0", Kind: "bond", MTU: 9000, Speed: 50e9, Addresses: []netip.Prefix{netip.MustParsePrefix("192.0.2.11/24")}}, {Name: "mgmt0", MTU: 1500},
+	{Name: "eth0", MTU: 9000, Speed: 25e9, PartOf: "bond0"}, {Name: "eth1", MTU: 9000, Speed: 25e9, PartOf: "bond0"},
+	{Name: "bond0", Kind: "bond", Bond: "802.3ad, layer3+4", MTU: 9000, Speed: 50e9, Addresses: []netip.Prefix{netip.MustParsePrefix("192.0.2.11/24")}}, {Name: "mgmt0", MTU: 1500},
 }
 
 func (r *rack) Hosts(context.Context) (all []web.Host, _ error) {
 	for i := range 12 {
 		s := wire.State{Hello: agentapi.HelloReply{OS: "linux", Kernel: "6.1.0-42-amd64", Linerate: "test"}, Written: rackTime, Most: agentapi.RoleChange, Links: rackLinks}
+		if i == 5 {
+			s.Wrong = []string{"eth0 runs half duplex: it cannot send while it receives, and collides"}
+		}
 		all = append(all, web.Host{Name: fmt.Sprintf("db%02d", i), State: s, Gone: i == 7})
 	}
 	return all, nil
@@ -44,7 +47,9 @@ func (r *rack) Journal(context.Context, web.User, string) (agentapi.JournalReply
 	entry := func(id string, state agentapi.ChangeState, group string) agentapi.JournalEntry {
 		return agentapi.JournalEntry{ID: "20260519T120000.000000Z-" + id, State: state, Group: group, Started: rackTime, Deadline: rackTime.Add(2 * time.Minute), Steps: []agentapi.JournalStep{step}, Files: []string{"/etc/netplan/50-linerate.yaml"}}
 	}
-	return agentapi.JournalReply{Entries: []agentapi.JournalEntry{entry("aaaaaa", "confirmed", ""), entry("bbbbbb", "confirmed", "20260519T110000Z-tuned"), entry("cccccc", "applied", "")}}, nil
+	old := entry("aaaaaa", "confirmed", "")
+	old.Started = time.Date(2026, 5, 5, 20, 0, 0, 0, time.UTC) // between two runs of a mesh
+	return agentapi.JournalReply{Entries: []agentapi.JournalEntry{old, entry("bbbbbb", "confirmed", "20260519T110000Z-tuned"), entry("cccccc", "applied", "")}}, nil
 }
 
 func (r *rack) Observe(_ context.Context, _ web.User, host string) (netstate.Host, error) {
