@@ -21,6 +21,8 @@ type Report struct {
 	Answer string `json:"answer"`
 	Flows  []Flow `json:"flows"`
 	Links  []Link `json:"links"`
+	// Unanswered are peers that answer nothing.
+	Unanswered []livetraffic.Unanswered `json:"unanswered,omitempty"`
 }
 
 // Flow is the connections of one program with one peer that the same
@@ -100,7 +102,7 @@ const (
 // is this host, To the peer's address; payload that comes in is Reverse.
 func Judge(w livetraffic.Watched) Report {
 	v := newView(w)
-	report := Report{Flows: []Flow{}, Links: v.report()}
+	report := Report{Flows: []Flow{}, Links: v.report(), Unanswered: w.Unanswered}
 	for _, f := range w.Flows {
 		report.add(v.judge(f))
 	}
@@ -231,6 +233,9 @@ func (v *view) judge(f livetraffic.Flow) Flow {
 // answer is the whole in a sentence or two: what to change if something
 // is to change, else that the heaviest traffic has all there is.
 func answer(r Report) string {
+	if len(r.Flows) == 0 && len(r.Unanswered) > 0 {
+		return "No connection moves anything to speak of: " + Waiting(r.Unanswered[0]) + "."
+	}
 	if len(r.Flows) == 0 {
 		return "No connection moves anything to speak of."
 	}
@@ -240,6 +245,15 @@ func answer(r Report) string {
 		links = " by " + strings.Join(names, ", ")
 	}
 	return fmt.Sprintf("%s moves %v%s: %s", Who(heaviest.Program), heaviest.Rate, links, heaviest.Finding.Summary)
+}
+
+// Waiting says what is known of a peer that answers nothing, and what to look at.
+func Waiting(u livetraffic.Unanswered) string {
+	verb := "waits"
+	if u.Connections > 1 {
+		verb = "wait"
+	}
+	return fmt.Sprintf("%s %s for %v, which has answered nothing, not even the first packet (SYN): a firewall, a wrong route or MAC address, a link of a bond that leads nowhere, or a server that accepts no more; `ping %v`, and `linerate inspect` on both ends", unit.Counted(u.Connections, "connection"), verb, u.Peer, u.Peer.Addr())
 }
 
 // worthAnswering is the flow that gains most when its limit goes, where one

@@ -233,6 +233,14 @@ func layer2Full(t *testing.T) []livetraffic.Link {
 	return []livetraffic.Link{carried("eth0", 0), carried("eth1", 0.99)}
 }
 
+// TestLiveUnanswered: what waits for an answer is said where nothing moves.
+func TestLiveUnanswered(t *testing.T) {
+	r := Judge(livetraffic.Watched{Host: liveHost(netstate.Layer34), Unanswered: []livetraffic.Unanswered{{Peer: netip.MustParseAddrPort("10.0.0.2:445"), Connections: 3}}})
+	if !strings.Contains(r.Answer, "3 connections wait for 10.0.0.2:445") {
+		t.Errorf("answer %q", r.Answer)
+	}
+}
+
 // TestLiveUnknownLink: what nobody can say is not said.
 func TestLiveUnknownLink(t *testing.T) {
 	w := livetraffic.Watched{Host: liveHost(netstate.Encap34), Span: time.Second, Links: []livetraffic.Link{carried("eth0", 0.99), carried("eth1", 0.01)}}

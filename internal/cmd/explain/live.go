@@ -76,11 +76,13 @@ type liveDocument struct {
 	Answer  string  `json:"answer"`
 	// Flows hold their finding again under Findings, as scripts for records
 	// expect it.
-	Flows       []liveFlowDocument  `json:"flows"`
-	Links       []diagnoselive.Link `json:"links"`
-	Unseen      []string            `json:"unseen"`
-	Findings    []record.Finding    `json:"findings"`
-	Connections int                 `json:"other_connections_count"`
+	Flows []liveFlowDocument  `json:"flows"`
+	Links []diagnoselive.Link `json:"links"`
+	// Unanswered are peers that connections wait for, and that answer nothing.
+	Unanswered  []livetraffic.Unanswered `json:"unanswered,omitempty"`
+	Unseen      []string                 `json:"unseen"`
+	Findings    []record.Finding         `json:"findings"`
+	Connections int                      `json:"other_connections_count"`
 	// Switches are those of --fabric.
 	Switches []record.SwitchUse `json:"switches,omitempty"`
 }
@@ -127,7 +129,7 @@ func explainLive(ctx context.Context, con *console.Console, reach string, flags 
 
 func liveDocumentOf(host string, span time.Duration, others int, unseen []string, r diagnoselive.Report) liveDocument {
 	d := liveDocument{
-		Host: host, Watched: span.Seconds(), Answer: r.Answer, Flows: []liveFlowDocument{}, Links: r.Links,
+		Host: host, Watched: span.Seconds(), Answer: r.Answer, Flows: []liveFlowDocument{}, Links: r.Links, Unanswered: r.Unanswered,
 		Unseen: append([]string{}, unseen...), Findings: r.Findings(), Connections: others,
 	}
 	for _, f := range r.Flows {
@@ -147,6 +149,12 @@ func liveText(w livetraffic.Watched, r diagnoselive.Report, width int) string {
 	}
 	if len(r.Links) > 0 {
 		b.WriteString("\n" + liveLinksText(r.Links, width))
+	}
+	for i, u := range r.Unanswered {
+		if i == 0 {
+			b.WriteString("\nnot answered\n")
+		}
+		b.WriteString(console.Wrapped("  - ", diagnoselive.Waiting(u), width))
 	}
 	for i, line := range w.Unseen {
 		if i == 0 {

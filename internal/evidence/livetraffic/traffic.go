@@ -5,6 +5,7 @@
 package livetraffic
 
 import (
+	"net/netip"
 	"time"
 
 	"github.com/linerate/linerate/netstate"
@@ -18,8 +19,10 @@ type Watched struct {
 	// Flows are the heaviest connections, heaviest first.
 	Flows []Flow `json:"flows"`
 	Rest  Rest   `json:"rest,omitzero"`
-	Links []Link `json:"links"`
-	Cores []Core `json:"cores,omitempty"`
+	// Unanswered are the peers that connections have waited for since early on.
+	Unanswered []Unanswered `json:"unanswered,omitempty"`
+	Links      []Link       `json:"links"`
+	Cores      []Core       `json:"cores,omitempty"`
 	// SoftnetDropped and SoftnetSqueezed are sums over the cores
 	// (/proc/net/softnet_stat).
 	SoftnetDropped  uint64 `json:"softnet_dropped_count,omitempty"`
@@ -40,6 +43,13 @@ type Rest struct {
 	Idle int `json:"idle_count,omitempty"`
 	// Inside are connections of the host with itself, which use no link.
 	Inside int `json:"inside_count,omitempty"`
+}
+
+// Unanswered is a peer that has answered nothing at all: the connections to it wait for
+// the answer to their SYN, for the better part of the time that was watched.
+type Unanswered struct {
+	Peer        netip.AddrPort `json:"peer"`
+	Connections int            `json:"connections_count"`
 }
 
 // Link is what a link carried and dropped meanwhile; whole frames as the

@@ -96,6 +96,7 @@ func watch(ctx context.Context, cfg Config) (livetraffic.Watched, error) {
 		}
 		if !programs.begun() && (time.Since(m.begin) >= min(settled, cfg.Span/2)) {
 			programs.begin(m.heaviest())
+			m.ask()
 		}
 	}
 	return m.result(programs), nil

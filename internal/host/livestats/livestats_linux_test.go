@@ -1,6 +1,7 @@
 package livestats
 
 import (
+	"errors"
 	"io"
 	"net"
 	"net/netip"
@@ -8,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/kernel/procfs"
@@ -72,6 +75,44 @@ func TestMeter(t *testing.T) {
 	if lines := p.unseen([]*track{tr}); len(lines) != 0 {
 		t.Errorf("unseen: %q", lines)
 	}
+}
+
+// TestUnanswered: a server that accepts nothing has a queue of one; who comes later hears
+// nothing, and is told.
+func TestUnanswered(t *testing.T) {
+	server, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(server)
+	if err := errors.Join(unix.Bind(server, &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}), unix.Listen(server, 0)); err != nil {
+		t.Fatal(err)
+	}
+	at, err := unix.Getsockname(server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 5 {
+		s, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer unix.Close(s)
+		if err := unix.Connect(s, at); err != nil && !errors.Is(err, unix.EINPROGRESS) {
+			t.Fatal(err)
+		}
+	}
+	seen, err := Watch(t.Context(), Config{Span: 1500 * time.Millisecond, Flows: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	peer := netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), uint16(at.(*unix.SockaddrInet4).Port))
+	for _, u := range seen.Unanswered {
+		if u.Peer == peer && u.Connections >= 3 {
+			return
+		}
+	}
+	t.Errorf("waiting for %v, five connections: %+v", peer, seen.Unanswered)
 }
 
 func TestKernelUse(t *testing.T) {

@@ -29,6 +29,7 @@ type meter struct {
 	followed []*track
 	crowded  bool // more move than are followed, and which of them most is not known
 	inside   int
+	asked    map[uint64]bool // by cookie: those that waited for an answer to their SYN early on
 
 	first, newest machine
 	backlog       map[string]float64 // sums over the looks
@@ -92,6 +93,42 @@ func (m *meter) countInside() {
 		m.miss("connections inside the host", err)
 	}
 	m.inside = n
+}
+
+// ask notes which connections wait for the answer to their SYN.
+func (m *meter) ask() {
+	m.asked = map[uint64]bool{}
+	all, err := sockdiag.Unanswered()
+	if err != nil {
+		m.miss("connections that are not answered", err)
+	}
+	for _, d := range all {
+		m.asked[d.Cookie] = true
+	}
+}
+
+// unanswered are the peers of those that still wait, most connections first.
+func (m *meter) unanswered() (peers []livetraffic.Unanswered) {
+	if len(m.asked) == 0 {
+		return nil
+	}
+	all, err := sockdiag.Unanswered()
+	if err != nil {
+		m.miss("connections that are not answered", err)
+	}
+	waiting := map[netip.AddrPort]int{}
+	for _, d := range all {
+		if m.asked[d.Cookie] {
+			waiting[netip.AddrPortFrom(d.Dst, d.Dport)]++
+		}
+	}
+	for peer, n := range waiting {
+		peers = append(peers, livetraffic.Unanswered{Peer: peer, Connections: n})
+	}
+	slices.SortFunc(peers, func(a, b livetraffic.Unanswered) int {
+		return cmp.Or(cmp.Compare(b.Connections, a.Connections), a.Peer.Compare(b.Peer))
+	})
+	return peers
 }
 
 // due reports that all connections are listed at a look, that long before the end: a
@@ -292,7 +329,7 @@ func (m *meter) result(programs *programs) livetraffic.Watched {
 	shown := all[:min(len(all), max(m.cfg.Flows, 0))]
 	seen := livetraffic.Watched{
 		Span: m.last, Flows: []livetraffic.Flow{},
-		Links: m.links(), Cores: m.cores(), TCPExt: m.tcpExt(),
+		Unanswered: m.unanswered(), Links: m.links(), Cores: m.cores(), TCPExt: m.tcpExt(),
 		Rest: livetraffic.Rest{Connections: len(all) - len(shown), Idle: len(m.met) - len(all), Inside: m.inside},
 	}
 	for _, t := range all[len(shown):] {

@@ -94,6 +94,14 @@ func allRequest(sport, dport uint16) []byte {
 	return b
 }
 
+// askedRequest asks for the connections that wait for the answer to their SYN.
+func askedRequest() []byte {
+	b := allRequest(0, 0)
+	b[3] = 0
+	binary.NativeEndian.PutUint32(b[52:], 1<<SynSent)
+	return b
+}
+
 // everything are the attributes that Detail is read from (idiag_ext).
 const everything = 1<<(diagInfo-1) | 1<<(diagVegas-1) | 1<<(diagCong-1) | 1<<(diagSKMemInfo-1)
 

@@ -46,6 +46,18 @@ func CountTo(peers []netip.Prefix) (n int, err error) {
 	return n, err
 }
 
+// Unanswered lists the connections of the calling thread's network namespace that wait for
+// the answer to their SYN, which the kernel picks out: of each the ends and its cookie.
+// Errors are those of ConnectionsAt.
+func Unanswered() (all []Detail, err error) {
+	err = each(askedRequest(), func(m Message) error {
+		d, err := m.Detail()
+		all = append(all, d)
+		return err
+	})
+	return all, err
+}
+
 func each(request []byte, visit func(Message) error) error {
 	err := walk(getTCP, request, visit)
 	switch {

@@ -23,6 +23,11 @@ func CountTo(_ []netip.Prefix) (int, error) {
 	return 0, fmt.Errorf("list connections: %w", errors.ErrUnsupported)
 }
 
+// Unanswered lists connections on Linux only.
+func Unanswered() ([]Detail, error) {
+	return nil, fmt.Errorf("list connections: %w", errors.ErrUnsupported)
+}
+
 // Follower follows connections on Linux only.
 type Follower struct{}
 
