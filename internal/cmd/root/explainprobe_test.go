@@ -53,7 +53,7 @@ func TestExplainProbeRefused(t *testing.T) {
 		{console.ExitUsage, "explain: --yes, --ports, --output and --force are about probes", "--probe", []string{reached, "--yes"}},
 		{console.ExitUsage, "explain: --yes, --ports, --output and --force are about probes", "--probe", []string{reached, "-o", "x.json"}},
 		{console.ExitUsage, "explain: --probe sends for ", "--yes", []string{reached, "--probe"}},
-		{console.ExitUsage, "read nowhere.json", "", []string{"nowhere.json", "--probe", "--yes"}},
+		{console.ExitUsage, "read nowhere.json", "check the name", []string{"nowhere.json", "--probe", "--yes"}},
 		{console.ExitUnreachable, "probe a to b: host is unreachable: the record has no fabric", "`linerate listen` on b", []string{lone(t, "", nil), "--probe", "--yes"}},
 		{console.ExitUnreachable, "probe a to b: host is unreachable: hosts.b.reach is not set", "`linerate measure b` on a", []string{lone(t, oneReached, nil), "--probe", "--yes"}},
 		{console.ExitUnreachable, "probe ", "`linerate listen` on ", []string{"../../evidence/resultfile/testdata/iperf2-tcp-client.csv", "--probe", "--yes"}},

@@ -82,8 +82,16 @@ func TestGuardWithoutJournal(t *testing.T) {
 
 // journalLosses are the ways in which a journal's directory, on a disk of its own, goes.
 var journalLosses = map[string]func(dir string) error{
-	"read-only": func(dir string) error {
-		return syscall.Mount("", filepath.Dir(dir), "", syscall.MS_REMOUNT|syscall.MS_RDONLY, "")
+	// The kernel refuses while a file of it is written, as the guard may just do.
+	"read-only": func(dir string) (err error) {
+		for range 200 {
+			err = syscall.Mount("", filepath.Dir(dir), "", syscall.MS_REMOUNT|syscall.MS_RDONLY, "")
+			if !errors.Is(err, syscall.EBUSY) {
+				break
+			}
+			time.Sleep(5 * time.Millisecond)
+		}
+		return err
 	},
 	"unmounted":           func(dir string) error { return syscall.Unmount(filepath.Dir(dir), syscall.MNT_DETACH) },
 	"moved":               func(dir string) error { return os.Rename(dir, dir+".old") },
