@@ -31,11 +31,12 @@ type Progress struct {
 	mu    sync.Mutex
 	drawn bool // a line stands that will be redrawn
 
-	// Of events, which come one by one: whether there are several pairs, and
-	// what runs now, by pair.
-	several bool
-	now     map[string]measure.Progress
-	hints   []string // that were given
+	// Of events, which come one by one: whether there are several pairs,
+	// what runs now, by pair, and what failed last.
+	several     bool
+	now         map[string]measure.Progress
+	lastFailure record.Failure
+	hints       []string // that were given
 
 	// Of the live view: the newest finding, and the rate of the running trial
 	// until now.
@@ -307,13 +308,19 @@ func (p *Progress) measured(t record.Trial) string {
 	return trialLine(t)
 }
 
-// failed is a trial that came to nothing, within the width.
+// failed is a trial that came to nothing, within the width. What the pair's last one said
+// is not said again.
 func (p *Progress) failed(f record.Failure) {
 	what := fmt.Sprintf("%s to %s", f.From, f.To)
 	if f.Streams > 0 {
 		what += fmt.Sprintf(" %s, %s", f.Direction, unit.Counted(f.Streams, "stream"))
 	}
-	p.Say("%s", strings.TrimRight(console.Wrapped("  failed: ", what+": "+console.OneLine(f.Error), p.con.Width()), "\n"))
+	why := f.Error
+	if last := p.lastFailure; last.From == f.From && last.To == f.To && last.Error == f.Error {
+		why = "the same"
+	}
+	p.lastFailure = f
+	p.Say("%s", strings.TrimRight(console.Wrapped("  failed: ", what+": "+console.OneLine(why), p.con.Width()), "\n"))
 }
 
 // over takes a pair off those that run.
