@@ -173,10 +173,7 @@ func (v *view) smallSegments(f livetraffic.Flow, at direction) (record.Finding, 
 	if !ok || l.MTU == 0 || f.Out.MSS <= 0 || load.outCeiling == 0 {
 		return record.Finding{}, false
 	}
-	headers := 20 + 32 // of IP, and of TCP with timestamps
-	if f.Dst.Is6() {
-		headers = 40 + 32
-	}
+	headers := framing.HeaderBytes("tcp", f.Dst.Is6())
 	segment := min(int(f.Out.MSS), l.MTU)
 	ceiling := framing.LinkPayload(l, segment+headers, 0, f.Dst.Is6())
 	if float64(segment) > mostSmall*float64(l.MTU-headers) || float64(ceiling) > (1-leastLost)*float64(load.outCeiling) || float64(load.out) < fullShare*float64(ceiling) {

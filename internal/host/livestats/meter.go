@@ -98,13 +98,18 @@ func (m *meter) countInside() {
 // ask notes which connections wait for the answer to their SYN.
 func (m *meter) ask() {
 	m.asked = map[uint64]bool{}
+	for _, d := range m.waiting() {
+		m.asked[d.Cookie] = true
+	}
+}
+
+// waiting are the connections that wait for the answer to their SYN now.
+func (m *meter) waiting() []sockdiag.Detail {
 	all, err := sockdiag.Unanswered()
 	if err != nil {
 		m.miss("connections that are not answered", err)
 	}
-	for _, d := range all {
-		m.asked[d.Cookie] = true
-	}
+	return all
 }
 
 // unanswered are the peers of those that still wait, most connections first.
@@ -112,17 +117,13 @@ func (m *meter) unanswered() (peers []livetraffic.Unanswered) {
 	if len(m.asked) == 0 {
 		return nil
 	}
-	all, err := sockdiag.Unanswered()
-	if err != nil {
-		m.miss("connections that are not answered", err)
-	}
-	waiting := map[netip.AddrPort]int{}
-	for _, d := range all {
+	counts := map[netip.AddrPort]int{}
+	for _, d := range m.waiting() {
 		if m.asked[d.Cookie] {
-			waiting[netip.AddrPortFrom(d.Dst, d.Dport)]++
+			counts[netip.AddrPortFrom(d.Dst, d.Dport)]++
 		}
 	}
-	for peer, n := range waiting {
+	for peer, n := range counts {
 		peers = append(peers, livetraffic.Unanswered{Peer: peer, Connections: n})
 	}
 	slices.SortFunc(peers, func(a, b livetraffic.Unanswered) int {

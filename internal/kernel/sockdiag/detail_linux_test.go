@@ -7,21 +7,28 @@ import (
 	"testing"
 )
 
+// dialled is a listener at an address and a connection to it, until the test ends.
+func dialled(t *testing.T, at string) (net.Listener, net.Conn) {
+	t.Helper()
+	l, err := net.Listen("tcp", at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	near, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { near.Close() })
+	return l, near
+}
+
 // TestConnections moves bytes over loopback and finds them in both ends'
 // details.
 func TestConnections(t *testing.T) {
 	const written, read = 30000, 10000
 	for _, at := range []string{"127.0.0.1:0", "[::1]:0"} {
-		l, err := net.Listen("tcp", at)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer l.Close()
-		near, err := net.Dial("tcp", l.Addr().String())
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer near.Close()
+		l, near := dialled(t, at)
 		far, err := l.Accept()
 		if err != nil {
 			t.Fatal(err)
@@ -70,16 +77,7 @@ func TestPicked(t *testing.T) {
 	for _, tt := range []struct{ at, within, beside string }{
 		{"127.0.0.1:0", "127.0.0.0/8", "127.0.0.0/32"}, {"[::1]:0", "::1/128", "::2/127"},
 	} {
-		l, err := net.Listen("tcp", tt.at)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer l.Close()
-		near, err := net.Dial("tcp", l.Addr().String())
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer near.Close()
+		l, near := dialled(t, tt.at)
 		within, beside := netip.MustParsePrefix(tt.within), netip.MustParsePrefix(tt.beside)
 		other := netip.MustParsePrefix("192.0.2.0/25")
 		at := func(peers ...netip.Prefix) (found *Detail) {
