@@ -1,18 +1,16 @@
 package openvswitch_test
 
 import (
-	"bytes"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/internal/host/openvswitch"
+	"github.com/linerate/linerate/internal/host/openvswitch/testswitch"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/render"
 	"github.com/linerate/linerate/render/formats"
@@ -21,8 +19,19 @@ import (
 // debian is Debian's Open vSwitch in user space, with ports of its own simulation, in a
 // directory of the test's: it sees no device of the machine's, and takes no privilege.
 type debian struct {
-	t         *testing.T
-	root, dir string
+	testswitch.Programs
+	t *testing.T
+}
+
+func (d *debian) run(c *exec.Cmd) string {
+	d.t.Helper()
+	return testswitch.Run(d.t, c)
+}
+
+func (d *debian) start(socket, program string, args ...string) {
+	d.t.Helper()
+	c := d.Command(program, args...)
+	testswitch.Serve(d.t, c, socket, c.Start)
 }
 
 // parsers is where the unpacked programs are; a test without them says what brings them.
@@ -44,62 +53,13 @@ func parsers(t *testing.T, name string) string {
 
 func newDebian(t *testing.T) *debian {
 	t.Helper()
-	d := &debian{t, parsers(t, "openvswitch"), t.TempDir()}
-	at := func(name string) string { return filepath.Join(d.dir, name) }
-	d.run(d.command("usr/bin/ovsdb-tool", "create", at("conf.db"), filepath.Join(d.root, "usr/share/openvswitch/vswitch.ovsschema")))
+	d := &debian{testswitch.Programs{Root: parsers(t, "openvswitch"), Dir: t.TempDir()}, t}
+	at := func(name string) string { return filepath.Join(d.Dir, name) }
+	d.run(d.Command("usr/bin/ovsdb-tool", "create", at("conf.db"), filepath.Join(d.Root, "usr/share/openvswitch/vswitch.ovsschema")))
 	d.start(at("db.sock"), "usr/sbin/ovsdb-server", at("conf.db"), "--remote=punix:"+at("db.sock"), "--unixctl="+at("db.ctl"))
-	d.run(d.command("usr/bin/ovs-vsctl", "--no-wait", "init"))
+	d.run(d.Command("usr/bin/ovs-vsctl", "--no-wait", "init"))
 	d.start(at("vs.ctl"), "usr/lib/openvswitch-switch/ovs-vswitchd", "unix:"+at("db.sock"), "--unixctl="+at("vs.ctl"), "--enable-dummy=override", "--disable-system", "--disable-system-route")
 	return d
-}
-
-func (d *debian) command(program string, args ...string) *exec.Cmd {
-	if own := filepath.Join(d.root, program); !filepath.IsAbs(program) {
-		program = own
-	}
-	c := exec.Command(program, args...)
-	var libraries []string
-	for _, lib := range []string{"usr/lib", "lib"} {
-		found, _ := filepath.Glob(filepath.Join(d.root, lib, "*-linux-gnu*"))
-		libraries = append(libraries, found...)
-	}
-	c.Env = append(os.Environ(), "LD_LIBRARY_PATH="+strings.Join(libraries, ":"), "OVS_PKGDATADIR="+filepath.Join(d.root, "usr/share/openvswitch"),
-		"PATH="+filepath.Join(d.root, "usr/bin")+":"+filepath.Join(d.dir, "bin")+":"+os.Getenv("PATH"))
-	for _, name := range []string{"RUNDIR", "LOGDIR", "DBDIR", "SYSCONFDIR"} {
-		c.Env = append(c.Env, "OVS_"+name+"="+d.dir)
-	}
-	return c
-}
-
-func (d *debian) run(c *exec.Cmd) string {
-	d.t.Helper()
-	out, err := c.CombinedOutput()
-	if err != nil {
-		d.t.Fatalf("%v: %v\n%s", c.Args, err, out)
-	}
-	return string(out)
-}
-
-func (d *debian) start(socket, program string, args ...string) {
-	d.t.Helper()
-	c := d.command(program, args...)
-	var errs bytes.Buffer
-	c.Stderr = &errs
-	if err := c.Start(); err != nil {
-		d.t.Fatal(err)
-	}
-	d.t.Cleanup(func() {
-		_ = c.Process.Kill()
-		_ = c.Wait()
-	})
-	for range 400 {
-		if conn, err := net.Dial("unix", socket); err == nil {
-			_ = conn.Close()
-			return
-		}
-		time.Sleep(25 * time.Millisecond)
-	}
-	d.t.Fatalf("%s does not serve:\n%s", program, errs.String())
 }
 
 // wanted is a host whose bonds are Open vSwitch's, of each mode.
@@ -140,7 +100,7 @@ func files(t *testing.T, format render.Format) []render.File {
 // has checks that the switch has the bonds that the fabric wants.
 func (d *debian) has() {
 	d.t.Helper()
-	bonds, err := openvswitch.Bonds(d.t.Context(), d.dir)
+	bonds, err := openvswitch.Bonds(d.t.Context(), d.Dir)
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -154,7 +114,7 @@ func (d *debian) has() {
 		"vmbr1 bab":  {Mode: netstate.OVSActiveBackup, LACP: netstate.OVSLACPPassive, Ports: []string{"eno5", "eno6"}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		d.t.Errorf("the switch has (-wanted +set):\n%s\n%s", diff, d.run(d.command("usr/bin/ovs-vsctl", "list", "port")))
+		d.t.Errorf("the switch has (-wanted +set):\n%s\n%s", diff, d.run(d.Command("usr/bin/ovs-vsctl", "list", "port")))
 	}
 }
 
@@ -177,7 +137,7 @@ func TestNetplanSetsIt(t *testing.T) {
 	}
 	// The generator writes no unit of a switch whose /usr/bin/ovs-vsctl is not there.
 	lay := `mount -t overlay overlay -o "lowerdir=$0/usr/bin:/usr/bin" /usr/bin && exec "$@"`
-	if out, err := exec.Command("unshare", "-m", "sh", "-c", lay, d.root, filepath.Join(parsers(t, "netplan"), "generate"), "--root-dir", root).CombinedOutput(); err != nil {
+	if out, err := exec.Command("unshare", "-m", "sh", "-c", lay, d.Root, filepath.Join(parsers(t, "netplan"), "generate"), "--root-dir", root).CombinedOutput(); err != nil {
 		t.Fatalf("netplan generate: %v\n%s", err, out)
 	}
 	units, _ := filepath.Glob(filepath.Join(root, "run/systemd/system/netplan-ovs-*.service"))
@@ -203,7 +163,7 @@ func TestNetplanSetsIt(t *testing.T) {
 		}
 		for line := range strings.Lines(text[unit]) {
 			if command, ok := strings.CutPrefix(strings.TrimSpace(line), "ExecStart=/usr/bin/ovs-vsctl "); ok {
-				d.run(d.command("usr/bin/ovs-vsctl", strings.Fields(command)...))
+				d.run(d.Command("usr/bin/ovs-vsctl", strings.Fields(command)...))
 			}
 		}
 	}
@@ -221,13 +181,13 @@ func TestNetplanSetsIt(t *testing.T) {
 func TestIfupdownSetsIt(t *testing.T) {
 	d := newDebian(t)
 	ifquery := filepath.Join(parsers(t, "ifupdown"), "ifupdown/sbin/ifquery")
-	file := filepath.Join(d.dir, "interfaces")
+	file := filepath.Join(d.Dir, "interfaces")
 	if err := os.WriteFile(file, []byte(files(t, render.FormatIfupdown)[0].Text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	// The script brings links up, which are the switch's simulation here, and asks for a
 	// service: neither is the machine's. Ports of a bridge are ifup's, by their class.
-	bin := filepath.Join(d.dir, "bin")
+	bin := filepath.Join(d.Dir, "bin")
 	if err := os.Mkdir(bin, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -241,7 +201,7 @@ func TestIfupdownSetsIt(t *testing.T) {
 		if err != nil {
 			t.Fatalf("ifquery %s: %v\n%s", name, err, out)
 		}
-		c := d.command("/bin/sh", filepath.Join(d.root, "usr/share/openvswitch/scripts/ifupdown.sh"))
+		c := d.Command("/bin/sh", filepath.Join(d.Root, "usr/share/openvswitch/scripts/ifupdown.sh"))
 		c.Env = append(c.Env, "MODE=start", "IFACE="+name)
 		for line := range strings.Lines(string(out)) {
 			if key, value, ok := strings.Cut(strings.TrimSpace(line), ": "); ok {

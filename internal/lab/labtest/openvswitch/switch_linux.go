@@ -1,25 +1,21 @@
 package openvswitch
 
 import (
-	"bytes"
 	"errors"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
-	"time"
 
+	"github.com/linerate/linerate/internal/host/openvswitch/testswitch"
 	"github.com/linerate/linerate/internal/lab/labtest/floor"
 )
 
 // Switch is one that runs, with the bridge br0.
 type Switch struct {
-	Space floor.Space
-	t     testing.TB
-	root  string // where the package is unpacked
-	dir   string
+	Space    floor.Space
+	t        testing.TB
+	programs testswitch.Programs
 }
 
 // New starts one in a namespace; it goes with the test. The test is skipped where the
@@ -38,9 +34,9 @@ func New(t testing.TB, space floor.Space) *Switch {
 	if !exists("/dev/net/tun") {
 		t.Skip("this kernel has no /dev/net/tun: Open vSwitch in user space makes its own port with it")
 	}
-	s := &Switch{t: t, Space: space, root: root, dir: t.TempDir()}
+	s := &Switch{t: t, Space: space, programs: testswitch.Programs{Root: root, Dir: t.TempDir()}}
 	floor.Must(t, space.Builder.Up("lo"))
-	s.run(s.command("usr/bin/ovsdb-tool", "create", s.at("conf.db"), filepath.Join(root, "usr/share/openvswitch/vswitch.ovsschema")))
+	s.run(s.programs.Command("usr/bin/ovsdb-tool", "create", s.at("conf.db"), filepath.Join(root, "usr/share/openvswitch/vswitch.ovsschema")))
 	s.start("usr/sbin/ovsdb-server", "db.sock", s.at("conf.db"), "--remote=punix:"+s.at("db.sock"), "--unixctl="+s.at("db.ctl"))
 	// Hosts hand over frames larger than the MTU, without check sums.
 	s.Vsctl("--no-wait", "init", "--", "set", "Open_vSwitch", ".", "other_config:userspace-tso-enable=true")
@@ -58,79 +54,42 @@ func exists(path string) bool {
 const control = "ovs-vswitchd.1.ctl"
 
 // Dir is where its sockets are, as in /run/openvswitch of a host.
-func (s *Switch) Dir() string { return s.dir }
+func (s *Switch) Dir() string { return s.programs.Dir }
 
-func (s *Switch) at(name string) string { return filepath.Join(s.dir, name) }
-
-// command is a program of the package, or one that calls them by their names.
-func (s *Switch) command(program string, args ...string) *exec.Cmd {
-	if own := filepath.Join(s.root, program); exists(own) {
-		program = own
-	}
-	c := exec.Command(program, args...)
-	var libraries []string
-	for _, lib := range []string{"usr/lib", "lib"} {
-		found, _ := filepath.Glob(filepath.Join(s.root, lib, "*-linux-gnu*"))
-		libraries = append(libraries, found...)
-	}
-	c.Env = append(os.Environ(), "LD_LIBRARY_PATH="+strings.Join(libraries, ":"), "OVS_PKGDATADIR="+filepath.Join(s.root, "usr/share/openvswitch"),
-		"PATH="+filepath.Join(s.root, "usr/bin")+":"+os.Getenv("PATH"))
-	for _, name := range []string{"RUNDIR", "LOGDIR", "DBDIR", "SYSCONFDIR"} {
-		c.Env = append(c.Env, "OVS_"+name+"="+s.dir)
-	}
-	return c
-}
+func (s *Switch) at(name string) string { return filepath.Join(s.programs.Dir, name) }
 
 func (s *Switch) run(c *exec.Cmd) string {
 	s.t.Helper()
-	out, err := c.CombinedOutput()
-	if err != nil {
-		s.t.Fatalf("%v: %v\n%s", c.Args, err, out)
-	}
-	return string(out)
+	return testswitch.Run(s.t, c)
 }
 
 func (s *Switch) start(program, socket string, args ...string) {
 	s.t.Helper()
-	c := s.command(program, args...)
+	c := s.programs.Command(program, args...)
 	if made, err := os.CreateTemp("/tmp", "linerate-test-"); err == nil {
 		floor.Must(s.t, errors.Join(made.Close(), os.Remove(made.Name())))
 	} else { // a lab kernel's is the machine's, and not to be written; the servers want one
-		c = s.command("/bin/sh", append([]string{"-c", `mount -t tmpfs tmpfs /tmp && exec "$@"`, "sh", c.Path}, args...)...)
+		c = s.programs.Command("/bin/sh", append([]string{"-c", `mount -t tmpfs tmpfs /tmp && exec "$@"`, "sh", c.Path}, args...)...)
 	}
-	var out bytes.Buffer
-	c.Stdout, c.Stderr = &out, &out
-	floor.Must(s.t, s.Space.NS.DoWithSysfs(c.Start))
-	s.t.Cleanup(func() {
-		_ = c.Process.Kill()
-		_ = c.Wait()
-	})
-	for range 400 {
-		if conn, err := net.Dial("unix", s.at(socket)); err == nil {
-			_ = conn.Close()
-			return
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
-	s.t.Fatalf("%s does not serve:\n%s", program, out.String())
+	testswitch.Serve(s.t, c, s.at(socket), func() error { return s.Space.NS.DoWithSysfs(c.Start) })
 }
 
 // Vsctl is ovs-vsctl on it, and what that printed.
 func (s *Switch) Vsctl(args ...string) string {
 	s.t.Helper()
-	return s.run(s.command("usr/bin/ovs-vsctl", append([]string{"--timeout=60"}, args...)...))
+	return s.run(s.programs.Command("usr/bin/ovs-vsctl", append([]string{"--timeout=60"}, args...)...))
 }
 
 // Appctl is ovs-appctl on it.
 func (s *Switch) Appctl(args ...string) string {
 	s.t.Helper()
-	return s.run(s.command("usr/bin/ovs-appctl", append([]string{"-t", s.at(control)}, args...)...))
+	return s.run(s.programs.Command("usr/bin/ovs-appctl", append([]string{"-t", s.at(control)}, args...)...))
 }
 
 // Type has a shell at the switch read lines, as somebody who pastes them.
 func (s *Switch) Type(lines string) string {
 	s.t.Helper()
-	return s.run(s.command("/bin/sh", "-e", "-c", lines))
+	return s.run(s.programs.Command("/bin/sh", "-e", "-c", lines))
 }
 
 // KeepShapers has it leave the shapers of a port's links alone that it did not make.
