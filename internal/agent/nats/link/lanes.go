@@ -2,6 +2,7 @@ package link
 
 import (
 	"sync"
+	"time"
 
 	"github.com/nats-io/nats.go"
 )
@@ -13,10 +14,15 @@ const (
 	mostInLane = 256      // messages of one
 	mostOfAll  = 128 << 20
 	perMessage = 1 << 10 // bytes, beside its body
+	// mostBurst and everyMessage bound what one sender may have verified, at once
+	// and one by one: a signature takes some 100 µs to verify, so that who sends
+	// without end takes a twentieth of a core.
+	mostBurst    = 256
+	everyMessage = 2 * time.Millisecond
 )
 
 // Lanes take messages of many senders and work each sender's off by itself, in
-// order: whoever sends more than can be verified loses their own messages, and
+// order: whoever sends more than is worked off loses their own messages, and
 // nobody else's wait for them. It is safe for many goroutines.
 type Lanes struct {
 	work func(*nats.Msg)
@@ -28,8 +34,12 @@ type Lanes struct {
 
 // lane is one sender's messages that wait.
 type lane struct {
-	queue []*nats.Msg
-	held  int // bytes
+	queue   []*nats.Msg
+	held    int  // bytes
+	running bool // somebody works it off
+	// free is when everything that was worked off is paid for, a message each
+	// everyMessage.
+	free time.Time
 }
 
 // NewLanes works messages off.
@@ -42,44 +52,71 @@ func (l *Lanes) Put(sender string, m *nats.Msg) bool {
 	size := perMessage + len(m.Data)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	q := l.of[sender]
-	if l.held+size > mostOfAll || q == nil && len(l.of) >= mostLanes || q != nil && (len(q.queue) >= mostInLane || q.held+size > mostOfLane) {
+	q := l.lane(sender)
+	if q == nil || l.held+size > mostOfAll || len(q.queue) >= mostInLane || q.held+size > mostOfLane {
 		return false
-	}
-	if q == nil {
-		q = &lane{}
-		l.of[sender] = q
-		defer func() { go l.run(sender, q) }()
 	}
 	q.queue = append(q.queue, m)
 	q.held += size
 	l.held += size
+	if !q.running {
+		q.running = true
+		go l.run(q)
+	}
 	return true
 }
 
-// run works off a lane until it is empty.
-func (l *Lanes) run(sender string, q *lane) {
+// lane is a sender's, made where there is none; nil is one too many. l.mu is held.
+func (l *Lanes) lane(sender string) *lane {
+	if q := l.of[sender]; q != nil {
+		return q
+	}
+	if len(l.of) >= mostLanes {
+		now := time.Now()
+		for name, q := range l.of {
+			if !q.running && q.free.Before(now) {
+				delete(l.of, name)
+			}
+		}
+	}
+	if len(l.of) >= mostLanes {
+		return nil
+	}
+	q := &lane{}
+	l.of[sender] = q
+	return q
+}
+
+// run works off a lane until it is empty, no faster than one sender's pace.
+func (l *Lanes) run(q *lane) {
 	for {
-		m := l.next(sender, q)
+		m, wait := l.next(q)
 		if m == nil {
 			return
 		}
+		time.Sleep(wait)
 		l.work(m)
 	}
 }
 
-// next is a lane's oldest message; nil is none, and the lane is no more.
-func (l *Lanes) next(sender string, q *lane) *nats.Msg {
+// next is a lane's oldest message and how long it has to wait; nil is none, and
+// nobody works the lane off any more.
+func (l *Lanes) next(q *lane) (*nats.Msg, time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(q.queue) == 0 {
-		delete(l.of, sender)
-		return nil
+		q.running = false
+		return nil, 0
 	}
 	m := q.queue[0]
 	q.queue[0], q.queue = nil, q.queue[1:]
 	size := perMessage + len(m.Data)
 	q.held -= size
 	l.held -= size
-	return m
+	now := time.Now()
+	if q.free.Before(now) {
+		q.free = now
+	}
+	q.free = q.free.Add(everyMessage)
+	return m, q.free.Sub(now) - mostBurst*everyMessage
 }

@@ -55,6 +55,7 @@ const (
 	mostRunning  = 64       // requests under way in a conversation
 	mostAtOnce   = 192      // of all conversations
 	mostCalls    = 256      // that, and replies that were not fetched
+	mostUnsorted = 32 << 10 // messages nobody has looked at: a host that is busy looks late
 	mostBuffered = 64 << 20 // bytes of requests that are not whole yet
 	mostKept     = 256 << 20
 	mostOfUser   = 2 // a user may take this part of what all may: half
@@ -112,7 +113,7 @@ func Run(ctx context.Context, conn *link.Conn, cfg Config) error {
 		return fmt.Errorf("hear what %s is asked: %w", cfg.Host, err)
 	}
 	// What does not fit is dropped, and asked for again by who sent it.
-	if err := sub.SetPendingLimits(4096, mostBuffered); err != nil {
+	if err := sub.SetPendingLimits(mostUnsorted, mostBuffered); err != nil {
 		return fmt.Errorf("hear what %s is asked: %w", cfg.Host, err)
 	}
 	lists, err := conn.Subscribe(wire.Revoked(), func(m *nats.Msg) { s.learn(string(m.Data)) })
@@ -159,12 +160,15 @@ func newNATSAgent(conn *link.Conn, signer *claim.Signer, cfg Config) *natsAgent 
 	return s
 }
 
+// errCrowd is a message of somebody who sent too many.
+var errCrowd = fmt.Errorf("%w: too many requests of this user wait", agentapi.ErrBusy)
+
 // sort keeps users apart: whoever sends more than can be verified is not heard,
 // and everybody else is.
 func (s *natsAgent) sort(m *nats.Msg) {
 	req, err := wire.ParseRequest(m.Subject)
 	if err == nil && !s.lanes.Put(req.User, m) {
-		err = fmt.Errorf("%w: too many requests of %s wait", agentapi.ErrBusy, req.User)
+		err = errCrowd // without words of its own: whoever floods must not have them made
 	}
 	if err != nil {
 		s.refuse(m, err)
