@@ -126,6 +126,13 @@ func heavyProgram(v *scene.View) {
 	if _, _, full := v.SaidBy("cpu_full"); !ok || full || v.HasFinding(record.SenderCPU) || v.HasFinding(record.ReceiverCPU) {
 		return
 	}
+	if strings.HasPrefix(x.Text, "ksoftirq") {
+		v.Add(record.ReceiverCPU, contested(v, "cpu_full", 0.56), h, "the kernel's work for each packet (ksoftirqd)",
+			"By what is said, ksoftirqd is heavy on the processor while it runs: the kernel's work for arriving or forwarded packets fills a core, whatever the links carry.",
+			"Fewer and larger packets first: offloads on at every interface of the way (TSO, GRO, scatter-gather, checksums), MTU 9000; then more queues (`ethtool -L`, virtio or netfront queues) or RPS, and several flows.",
+			scene.Saw("said", x.Text+" is heavy on the processor", x.Source)).Ask = coreAsks
+		return
+	}
 	v.Add(record.SenderCPU, contested(v, "cpu_full", 0.55), h, x.Text+" (heavy on the processor)",
 		fmt.Sprintf("By what is said, %s is heavy on the processor while it runs: it serves a connection with one core, which is full long before all of them are, and that core is the limit, at one end or the other.", x.Text),
 		ofProgram(x), scene.Saw("said", x.Text+" is heavy on the processor", x.Source)).Ask = []scene.Missing{

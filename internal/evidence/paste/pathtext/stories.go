@@ -1,6 +1,7 @@
 package pathtext
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
@@ -8,19 +9,22 @@ import (
 
 // Words that stories are made of: parts of a sentence that several of them use.
 const (
-	linkName = `(?:(?:eth|en[opsx]|em|ens|eno|lan|bond|wlan|ix|igb|vmnic|vmk)\w*\d\w*|(?:the |my |a )?(?:1|2\.5|5|10|25|40|100) ?g(?:b|be|bps|bit|ig|igabit)?\b(?: \w+)?|(?:the |my |its )?(?:mgmt|management|lan|wi-?fi|wireless|slow\w*|onboard|storage|default|motherboard|internal|built-?in) (?:nic|network|interface|link|port|vlan|adapter|card)|(?:the |my |its |an? )?(?:realtek|intel|broadcom|mellanox|aquantia|marvell|usb)(?: \w+)? (?:nic|adapter|card|port|one))`
+	linkName = `(?:(?:eth|en[opsx]|em|ens|eno|lan|bond|wlan|ix|igb|vmnic|vmk)\w*\d\w*|(?:the |my |a )?(?:1|2\.5|5|10|20|25|30|40|50|100|200) ?g(?:b|be|bps|bit|ig|igabit)?\b(?: \w+)?|(?:the |my |its )?(?:mgmt|management|lan|wi-?fi|wireless|slow\w*|onboard|storage|default|motherboard|internal|built-?in) (?:nic|network|interface|link|port|vlan|adapter|card)|(?:the |my |its |an? )?(?:realtek|intel|broadcom|mellanox|aquantia|marvell|usb)(?: \w+)? (?:nic|adapter|card|port|one))`
 	ofSwitch = `(?:switch(?:es)?|cisco|nexus|catalyst|aruba|procurve|juniper|mikrotik|unifi|netgear|tp-?link|port-?channel|ether-?channel|trunk|trk\d*|other (?:end|side)|far end)`
 	ofServer = `(?:servers?|hosts?|linux|nas|synology|qnap|truenas|esxi?|proxmox|bond\d*|bonding|windows|team\w*|lagg\d*|node|machine|pc|our (?:end|side))`
 	statical = `(?:static(?:ally)?|mode on|mode ["'` + "`" + `]?on\b|balance-(?:rr|xor|alb|tlb)|active-backup|round[- ]?robin|mode ?[=:]? ?[01256]\b|no lacp|not lacp|without lacp|non-lacp|manual)`
 	dynamic  = `(?:lacp|802\.3ad|mode ?[=:]? ?4\b|dynamic)`
 )
 
-// stories are what people tell, each a fact of "said" by its words alone; none of them is a
-// reading by itself. A sentence that asks or denies tells none of it.
-var stories = []struct {
+// story is what people tell: a fact of "said" by its words alone.
+type story struct {
 	key   string
 	words piece.Pattern
-}{
+}
+
+// stories are what people tell; none of them is a reading by itself. A sentence that asks
+// or denies tells none of it.
+var stories = []story{
 	// A core is what limits.
 	{"cpu_bound", piece.Compile(`(?i)\b(?:limited|bound|bottleneck\w*|constrained) by (?:the |its |my |our )?(?:cpu|processor)\b|\bcpu[- ](?:bound|limited|bottleneck\w*|constrained)\b|\b(?:cpu|processor) (?:is|was|becomes?) (?:the |my |our )?(?:bottleneck|limit|limiting)|\b(?:cpu|processor)\b[^.;]{0,24}\b(?:almost|nearly|near|close to) (?:full|100 ?%|maxed)|\b(?:100|9[5-9]) ?% cpu(?: usage| load| use| utili[sz]ation)?\b[^.;]{0,40}\b(?:process|daemon|thread|child|\w{2,}d)\b|\bbottleneck (?:is|was) (?:the |my |our )?(?:cpu|processor)\b|\btraced(?: \w+){0,3} to (?:the |my |its )?(?:cpu|processor)\b|\bcpu (?:usage|load|use) (?:\w+ ){0,2}(?:to|at|hits|reaches) (?:100|9[5-9]) ?(?:%|percent)`)},
 	// Nobody tells the sender that its packets are too large.
@@ -44,7 +48,7 @@ var stories = []struct {
 	// SMB over one connection.
 	{"no_multichannel", piece.Compile(`(?i)\b(?:smb ?3? )?multi-?channel\b[^.;,]{0,24}\b(?:off|disabled|not (?:enabled|supported|active|working|in use|used|turned on|available)|isn.?t (?:enabled|supported|active|working|used)|(?:does|did)(?:n.?t| not) (?:work|kick in|engage|support)|never (?:enabled|turned on|kick\w*))|\b(?:without|no|not us\w+|not support\w*|lacks?|disabled) (?:smb ?3? )?multi-?channel\b|\b(?:smb|cifs|samba)\b[^.;]{0,40}\b(?:only|just|single|one)\b(?: \w+)? (?:tcp )?(?:connection|channel|session)\b|\b(?:only|just|single)\b(?: \w+)? smb (?:connection|channel|session)\b`)},
 	// One request at a time.
-	{"depth_one", piece.Compile(`(?i)\b(?:io-?depth|queue[- ]?depth|qd|outstanding (?:i/?os?|requests?))\b ?(?:of|is|was|=|:)? ?1\b|-iodepth[= ]1\b|\b(?:qd ?1|one (?:i/?o|request) at a time)\b|\bsingle[- ]threaded (?:fio|dd|test|copy|read|write)\b|\b(?:sync(?:hronous)?|o_sync|o_dsync|fsync) writes?\b`)},
+	{"depth_one", piece.Compile(`(?i)\b(?:io-?depth|queue[- ]?depth|qd|outstanding (?:i/?os?|requests?))\b ?(?:of|is|was|=|:)? ?1\b|-iodepth[= ]1\b|\b(?:qd ?1|one (?:i/?o|request) at a time)\b|\bsingle[- ](?:threaded (?:fio|dd|test|copy|read|write)|worker)\b|\b(?:sync(?:hronous)?|o_sync|o_dsync|fsync) writes?\b`)},
 	// Segments overtake each other.
 	{"out_of_order", piece.Compile(`(?i)\bout[- ]of[- ]order\b|\b(?:packets?|segments?) (?:are |get |were )?(?:re-?ordered|arriv\w+ in the wrong order)|\b(?:tcp|packet|segment) re-?ordering\b`)},
 	{"per_packet", piece.Compile(`(?i)\bper[- ]packet\b[^.;]{0,30}\b(?:load|balanc\w+|hash\w*|ecmp|shar\w+|distribut\w+|spray\w*)|\b(?:load[- ]?balanc\w+|ecmp|spray\w*)\b[^.;]{0,24}\bper[- ]packet\b|\bpacket spray\w*|\bround[- ]?robin\b|\bbalance-rr\b`)},
@@ -69,22 +73,26 @@ var (
 )
 
 // parts are stories that name what is there: one may ask about it as well.
-var parts = map[string]bool{"gigabit_part": true, "faster_part": true, "usb2_word": true, "outside": true, "ethernet_word": true, "iscsi": true, "storage": true, "gre_ipsec": true, "narrow_slot": true}
+var parts = map[string]bool{"gigabit_part": true, "faster_part": true, "usb2_word": true, "outside": true, "ethernet_word": true, "iscsi": true, "storage": true, "gre_ipsec": true, "narrow_slot": true, "several_ends": true, "one_here": true}
+
+// everyStory are all of them.
+var everyStory = slices.Concat(stories, linkStories)
 
 // moreOf is a number before "gigabit" that makes it several.
 var moreOf = piece.Compile(`(?:\d\d|[02-9]|\.\d)[ -]?$`)
 
 // denying are stories whose own words begin with a denial.
-var denying = map[string]bool{"no_lacpdus": true, "one_subflow": true, "no_multichannel": true}
+var denying = map[string]bool{"no_lacpdus": true, "one_subflow": true, "no_multichannel": true, "one_idle": true, "not_this_link": true}
 
 // inside are words within a story that deny it.
 var inside = piece.Compile(`(?i)\b(?:nothing|neither|nor|none|no longer)\b`)
 
 // tellStories notes what a line's sentences tell.
 func (s *sink) tellStories(text string, l piece.Line) {
+	s.blocksOf(text, l)
 	for _, sentence := range append(sentences(text), text) {
 		asks := strings.HasSuffix(strings.TrimSpace(sentence), "?")
-		for _, story := range stories {
+		for _, story := range everyStory {
 			m := story.words.FindStringIndex(sentence)
 			if m == nil || s.told(story.key) || asks && !parts[story.key] {
 				continue
@@ -96,7 +104,11 @@ func (s *sink) tellStories(text string, l piece.Line) {
 			if !denying[story.key] && denies.MatchString(before) || wonders.MatchString(before) || story.key == "modes_differ" && inside.MatchString(sentence[m[0]:m[1]]) {
 				continue
 			}
-			s.Set("said", story.key, sentence[m[0]:m[1]], l)
+			key := story.key
+			if key == "not_this_link" {
+				key = "other_link"
+			}
+			s.Set("said", key, sentence[m[0]:m[1]], l)
 		}
 		s.blame(sentence, l)
 		s.deny(sentence, l)

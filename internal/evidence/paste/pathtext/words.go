@@ -26,7 +26,7 @@ const (
 var marks = []string{"flannel", "calico", "cilium", "weave", "canal", "vxlan", "geneve", "ipip", "wireguard", "openvpn", "ipsec", "strongswan", "tailscale", "zerotier", "netbird", "tunnel", "vpn", "overlay", "nebula", "tinc", "n2n", " gre", "backend",
 	"pod", "container", "kube", "k3s", "k8s", "rke", "docker", "virtio", "vmxnet", "netvsc", "hyper-v", "e1000", "guest", "mtu", "mss", "offload", "lro", "gro", "tso", "lso", "gso", "checksum",
 	"bps", "bit", "b/s", "ring", "window", "tcp_", "mem_max", "cable", "transceiver", "driver", "firmware", "buffer", "pci", "relay", "derp", "socket", "pause", "flow control", "802.3x", "per connection", "downloads", " ms", "ping", "iperf", "stream", "starlink", "lte", "loss", "cpu", "core", "gateway", "interface", "nic", "queue", "frame", "repl", "respon", "eni", "rout", "asymmetr", "reach", "communicate", "usb", "subnet", "portal", "arp ", "fast at", "for a while", "minutes", "load", "10g", "rx ", "rps", "rss", "irq", "interrupt", "throttl", "2.5g", "mptcp", "multipath", "mile", "distance", "ocean", "transatlantic", "region", "data center", "datacenter", "away", "ack", "udp", "bbr", "forward", "firewall", "/2", "/1",
-	"lacp", "802.3ad", "static", "switch", "uplink", "icmp", "gigabit", "gbe", "1g", "instead of", "rather than", "out of order", "out-of-order", "per-packet", "per packet", "robin", "iscsi", "portal", "depth", "sync", "moderate", "limited", "limit", "capped", "quota", "oversubscri", "multichannel", "multi-channel", "smb", "480m", "culprit", "root cause", "turned out", "to blame", "the problem was", "the issue was", "the cause was", "disk", "storage", "x1", "slot", "lane"}
+	"lacp", "802.3ad", "static", "switch", "uplink", "icmp", "gigabit", "gbe", "1g", "instead of", "rather than", "out of order", "out-of-order", "per-packet", "per packet", "robin", "iscsi", "portal", "depth", "sync", "moderate", "limited", "limit", "capped", "quota", "oversubscri", "multichannel", "multi-channel", "smb", "480m", "culprit", "root cause", "turned out", "to blame", "the problem was", "the issue was", "the cause was", "disk", "storage", "x1", "slot", "lane", "the other", "speed", "dd if", "client", "initiator", "ethtool"}
 
 func mayTell(line string) bool {
 	if !piece.Spoken(line) {
@@ -37,6 +37,12 @@ func mayTell(line string) bool {
 		return true
 	}
 	return len(strings.Fields(line)) >= fewestWords && slices.ContainsFunc(marks, func(m string) bool { return strings.Contains(low, m) })
+}
+
+// emulated reports a guest's card that copies one which machines have as well.
+func emulated(card string) bool {
+	low := strings.ToLower(card)
+	return strings.HasPrefix(low, "e1000") || strings.HasPrefix(low, "rtl")
 }
 
 // tunnels are what sentences name, the surest first.
@@ -62,7 +68,8 @@ var (
 	flannelUDP = piece.Compile(`(?i)\bflannel\b[^.;]{0,50}\budp\b|\budp\b[^.;]{0,20}\bbackend\b`)
 	notUDP     = piece.Compile(`(?i)\b(?:not|no|instead of|than) ["'` + "`" + `]?udp\b|\bor udp\b|\bvxlan\b`)
 	cluster    = piece.Compile(`(?i)\b(?:pods?|kubernetes|kubelet|k8s|k3s|microk8s|rke2?|flannel|calico|cilium|weave|canal|kube-?router|docker|podman|gvisor|cni)\b`)
-	guests     = piece.Compile(`(?i)\b(virtio(?:[-_ ]?net)?|vmxnet ?3?|netvsc|hv_netvsc|netkvm|e1000e?|xen-?netfront)\b`)
+	guests     = piece.Compile(`(?i)\b(virtio(?:[-_ ]?net)?|vmxnet ?3?|netvsc|hv_netvsc|netkvm|e1000[eg]?|rtl ?8139|xen-?netfront)\b`)
+	virtual    = piece.Compile(`(?i)\b(?:vms?|virtual\w*|guests?|vmware|esxi?|qemu|kvm|proxmox|hyper-?v|emulat\w+|hypervisors?|xen\w*|xcp\w*|vmxnet\w*|virtio\S*|unraid|bhyve|domu)\b`)
 )
 
 // Sentences that tell what helped, or what passes.
@@ -117,7 +124,7 @@ func readWords(s *sink, lines []piece.Line) (read int) {
 	}
 	text := strings.ReplaceAll(l.Text, "**", "") // a forum's bold
 	readTunnel(text, said)
-	if m := guests.FindStringSubmatch(text); m != nil {
+	if m := guests.FindStringSubmatch(text); m != nil && (!emulated(m[1]) || virtual.MatchString(text)) {
 		said("guest_card", strings.ToLower(m[1]))
 	}
 	for _, sentence := range sentences(text) {

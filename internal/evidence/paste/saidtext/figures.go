@@ -1,6 +1,7 @@
 package saidtext
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
@@ -76,11 +77,19 @@ var ofBus = piece.Compile(`(?i)\busb\b[^.;]{0,60}$`)
 // busSpeed reports USB's own speeds.
 func busSpeed(bits float64) bool { return bits == 480e6 || bits == 5e9 || bits == 10e9 || bits == 20e9 }
 
+// ofPort are words just before a link's own speed: what is connected, not what it carried.
+var ofPort = piece.Compile(`(?i)\b(?:connected|connecting|plugged|linked|equipped|fitted)(?: (?:to|at|with|via|by|over|using|in|into|through|on))?(?: (?:a|an|the|its|my|two|both|2 ?x))? ?$|\b(?:connected|plugged|equipped)\b[^.;]{0,40}\b(?:using|via|with|by|through) (?:a |an |the |its )?$`)
+
+// nominal reports a rate that links are sold by.
+func nominal(bits float64) bool {
+	return slices.Contains([]float64{10e6, 100e6, 1e9, 2.5e9, 5e9, 10e9, 25e9, 40e9, 50e9, 100e9, 200e9, 400e9}, bits)
+}
+
 // carried are the figures of a text that somebody says were carried: no link's speed, and
 // none that was hoped for.
 func carried(text string) (out []figure) {
 	for _, f := range figures(text) {
-		if !notTold.MatchString(text[:f.from]) && !(busSpeed(f.bits) && ofBus.MatchString(text[:f.from])) && !ofLinks.MatchString(text[f.to:]) {
+		if !notTold.MatchString(text[:f.from]) && !(busSpeed(f.bits) && ofBus.MatchString(text[:f.from])) && !ofLinks.MatchString(text[f.to:]) && !(nominal(f.bits) && ofPort.MatchString(text[:f.from])) {
 			out = append(out, f)
 		}
 	}

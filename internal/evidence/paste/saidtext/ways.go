@@ -49,17 +49,26 @@ func (t *teller) ways(text string) (told bool) {
 			note("rate_after", to)
 		}
 	}
+	carry := ""
 	for _, clause := range piece.Cut(text, clauseParts) {
-		bits := last(clause)
+		bits, whose := last(clause), clause
+		if ofGuest := guestWords.MatchString(clause) || hostWords.MatchString(clause); bits == 0 && ofGuest {
+			carry = clause
+		} else if bits > 0 && !ofGuest {
+			whose = carry // "tested from the guest, iperf shows 2 Gbit/s"
+		}
+		if bits > 0 {
+			carry = ""
+		}
 		if public, private := publicWords.MatchString(clause), privateWords.MatchString(clause); public != private {
 			note(map[bool]string{true: "rate_public", false: "rate_private"}[public], bits)
 		}
-		switch guest := guestWords.MatchString(clause); {
+		switch guest := guestWords.MatchString(whose); {
 		case bits == 0:
 		case guest:
 			t.extreme("rate_guest", bits, -1)
 			t.extreme("rate_guest_most", bits, 1)
-		case hostWords.MatchString(clause):
+		case hostWords.MatchString(whose):
 			t.extreme("rate_host", bits, 1)
 		}
 		switch {

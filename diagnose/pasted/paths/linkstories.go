@@ -1,0 +1,155 @@
+package paths
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/linerate/linerate/diagnose/pasted/scene"
+	"github.com/linerate/linerate/internal/evidence/paste/piece"
+	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/unit"
+)
+
+// ofBundle reports a text that is about links which are one.
+func ofBundle(v *scene.View) bool {
+	_, bundle := v.Case.Topics["bundle"]
+	_, bonded := v.Case.Topics["bonded"]
+	return bundle || bonded || len(v.Bonds) > 0
+}
+
+// saidAll is the evidence of facts of sentences; false where one is missing.
+func saidAll(v *scene.View, keys ...string) (by *piece.Host, evidence []record.Evidence, ok bool) {
+	for _, key := range keys {
+		h, x, ok := v.SaidBy(key)
+		if !ok {
+			return nil, nil, false
+		}
+		by, evidence = h, append(evidence, scene.Saw("said", strings.TrimSpace(x.Text), x.Source))
+	}
+	return by, evidence, true
+}
+
+// idleLink: a bundle of which one link is full and another has nothing to do.
+func idleLink(v *scene.View) {
+	h, evidence, ok := saidAll(v, "one_idle")
+	if !ok || !ofBundle(v) || v.HasFinding(record.HashImbalance) || v.HasFinding(record.SingleLink) || v.HasFinding(record.LACPDown) {
+		return
+	}
+	asks := []scene.Missing{
+		{Command: "cat /proc/net/bonding/*", Host: "the host that sends", Why: "as root: mode, hash policy, and whether all ports are in one aggregator"},
+		{Command: "ip neigh; ip -br link", Host: "the host that sends", Why: "the addresses and MACs of the two ends: which link each pair gets can be computed (`linerate steer show`)"},
+		{Command: "ip -s link, before and after", Host: "the host that sends", Why: "which link carried it, each way; what a link receives the switch has chosen"}}
+	if _, more, several := saidAll(v, "several_ends"); several {
+		v.Add(record.HashImbalance, 0.52, h, "the bundle's hash",
+			"By what is said, the other end is several hosts, and yet one link carries all: a hash gives each pair of addresses a link, and with few pairs all of them may fall on one (two of them half of the time, with two links). Nobody looks how full a link is.",
+			"Hash addresses and ports at the end that sends (xmit_hash_policy=layer3+4; on the switch `port-channel load-balance src-dst-ip-port`), so that each connection counts and not each host; or give one host another address or MAC. `linerate steer show` says which link each pair takes.",
+			append(evidence, more...)...).Ask = asks
+		return
+	}
+	v.Add(record.SingleLink, 0.46, h, "one flow, or one pair of hosts",
+		"By what is said, one link of the bundle is full and another has nothing to do: all packets of one connection take one link, and with a hash of MACs or addresses all between two hosts; or the idle port is no active member of the bundle.",
+		"Try several connections from several hosts; hash addresses and ports at the end that sends (layer3+4; `port-channel load-balance src-dst-ip-port`); and see that all ports are in one LACP aggregator.", evidence...).Ask = asks
+}
+
+// oneLinkHere: the end that asks has one link, whatever the other has.
+func oneLinkHere(v *scene.View) {
+	h, evidence, ok := saidAll(v, "one_here", "two_homed")
+	rate, _, _ := saidRate(v, "rate_most", "net_bps", "copy_most_bps")
+	if !ok || !v.Said("iscsi", "storage", "one_link", "one_used") && !ofBundle(v) || max(rate, v.Best()) > 1200*unit.Mbps || v.HasFinding(record.LineRate) || v.Said("several_ends") {
+		return
+	}
+	v.Add(record.LineRate, 0.5, h, "the one link of the end that asks",
+		"By what is said, one end has several links and the other has one: whatever is spread at the first comes together at the second, and one client gets what its one link carries. Several links at a server serve several clients.",
+		"For more at that client give it as many links (MPIO with a session for each, SMB multichannel), or a faster one at both ends; for several clients nothing is wrong.", evidence...).Ask = []scene.Missing{
+		{Command: "iperf3 -c PEER, then with -R", Host: "the client", Why: "whether its one link is full (941 Mbit/s of a gigabit)"},
+		{Command: "ethtool LINK", Host: "the client", Why: "the speed at which it came up"}}
+}
+
+// unknownSpeed: a bundle's port whose speed is not known.
+func unknownSpeed(v *scene.View) {
+	h, evidence, ok := saidAll(v, "speed_unknown")
+	if !ok || !ofBundle(v) || v.HasFinding(record.LACPDown) {
+		return
+	}
+	v.Add(record.LACPDown, 0.54, h, "the port whose speed is unknown",
+		"By what is said, the speed of a port of the bundle is not known (-1): LACP puts its speed into the key, so that a port without one is in no aggregator with the others and carries nothing. Drivers that tell the speed late, after the port joined, do that, as do modules that are not read.",
+		"Take that port down and up again (`ip link set PORT down; ip link set PORT up`): if its speed is there then and the port joins, the driver tells it late: newer driver or firmware, a bundle that is made after the links are up, miimon with updelay. See `ethtool PORT` and the module.", evidence...).Ask = []scene.Missing{
+		{Command: "ethtool PORT; ethtool -i PORT; ethtool -m PORT", Host: scene.NameOf(h), Why: "the speed now, driver and firmware, and whether the module is read"},
+		{Command: "cat /proc/net/bonding/* (or teamdctl TEAM state dump)", Host: scene.NameOf(h), Why: "as root: each port's aggregator and key"},
+		{Command: "dmesg | grep -iE 'PORT|bond|team'", Host: scene.NameOf(h), Why: "whether the port joined before its speed was known"}}
+}
+
+// offloadOff: an offload that helps when it is on.
+func offloadOff(v *scene.View) {
+	h, evidence, ok := saidAll(v, "offload_on_helps")
+	if !ok || v.Said("offload_helps") || v.HasFinding(record.ReceiverCPU) || v.HasFinding(record.SenderCPU) {
+		return
+	}
+	sure := 0.56
+	if _, x, told := v.SaidBy("cpu_heavy"); told {
+		sure, evidence = 0.62, append(evidence, scene.Saw("said", x.Text+" is heavy on the processor", x.Source))
+	}
+	v.Add(record.ReceiverCPU, sure, h, "the work for each packet (an offload that was off)",
+		"An offload that is turned on makes it faster, by what is said: without it the kernel cuts, copies or sums each packet, and the core that does it is the limit. What is still missing is the rest of that work.",
+		"Keep it on, at every virtual and real interface of the way (`ethtool -k LINK`: scatter-gather, tx-checksumming, tcp-segmentation-offload, generic-receive-offload; one that is off turns off those that need it), in a unit or .link file so that it stays. Then larger frames and several queues.", evidence...).Ask = coreAsks
+}
+
+// emulatedCard: a guest with a card that its host imitates in all details.
+func emulatedCard(v *scene.View) {
+	h, x, ok := v.SaidBy("guest_card")
+	rate, _, at := saidRate(v, "rate_guest", "net_bps", "copy_bps", "rate_most")
+	low := strings.ToLower(x.Text)
+	if !ok || !strings.HasPrefix(low, "e1000") && !strings.HasPrefix(low, "rtl") || rate < 50*unit.Mbps || rate > 6*unit.Gbps || !v.Complains() || pathOf(v).used() || v.HasFinding(record.ReceiverCPU) || v.HasFinding(record.SenderCPU) {
+		return
+	}
+	sure, evidence := 0.5, []record.Evidence{scene.Saw("said of the guest's card", x.Text, x.Source), scene.Saw("said", rate.String(), at)}
+	if _, busy, told := v.SaidBy("system_time"); told {
+		sure, evidence = 0.58, append(evidence, scene.Saw("said", busy.Text, busy.Source))
+	}
+	v.Add(record.ReceiverCPU, sure, h, "the guest's emulated card ("+x.Text+")",
+		fmt.Sprintf("By what is said, the guest has an %s, which its host imitates register by register: each packet interrupts the guest and leaves it several times, and %v is about what a core does with that. The network is not the limit.", x.Text, rate),
+		guestRemedy, evidence...).Ask = guestAsks("its card")
+}
+
+// Rates above which small or synchronous requests are not what a copy waits for.
+const (
+	mostSmallBlocks = 80 * unit.Mbps
+	mostSync        = 500 * unit.Mbps
+)
+
+// smallBlocks: dd with blocks of 512 bytes to where each is a request.
+func smallBlocks(v *scene.View) {
+	h, evidence, ok := saidAll(v, "dd_small")
+	rate, _, at := saidRate(v, "copy_bps", "rate_most")
+	if !ok || rate == 0 || rate > mostSmallBlocks || !v.Complains() || v.HasFinding(record.Application) {
+		return
+	}
+	v.Add(record.Application, 0.54, h, "dd's blocks of 512 bytes",
+		"dd without bs= reads and writes 512 bytes at a time: where the other end of it is a share, a raw device or anything that does not gather them, each is a request with a wait of its own, and the links stay empty. A program between them that gathers (gzip, cat, a pipe) makes it faster.",
+		"`bs=1M` (and `iflag=fullblock` from a pipe), `status=progress` to see it; for directories tar, rsync or cp.", append(evidence, scene.Saw("said", rate.String(), at))...).Ask = []scene.Missing{
+		{Command: "dd if=FILE of=TARGET bs=1M status=progress", Host: scene.NameOf(h), Why: "whether larger blocks are faster: then it was that"}}
+}
+
+// syncExport: an NFS server that writes to its disks before it answers, and slow writes.
+func syncExport(v *scene.View) {
+	rate, _, at := saidRate(v, "copy_bps", "rate_most", "disk_bps")
+	if rate == 0 || rate > mostSync || !v.Complains() || v.HasFinding(record.Application) || len(v.Case.Runs) > 0 {
+		return
+	}
+	for _, h := range v.Case.Hosts {
+		for _, path := range h.Subjects("export") {
+			x, ok := h.Get("export "+path, "sync")
+			if !ok {
+				continue
+			}
+			v.Add(record.Application, 0.56, h, path+" (exported sync)",
+				fmt.Sprintf("The NFS server exports %s with sync: it writes to its disks before it answers, and a client that writes with few requests under way (a hypervisor's datastore, a database, dd with dsync) waits for the disks each time. %v is a matter of their latency, not of the links.", path, rate),
+				"A log device or cache with a battery for the server's disks (ZFS: a SLOG), or `async` where a crash may lose what was written last (`exportfs -ra`, then `exportfs -v` shows it); more requests at once. Reading is not slowed by it.",
+				scene.Saw("export "+path, x.Text, x.Source), scene.Saw("said", rate.String(), at)).Ask = []scene.Missing{
+				{Command: "iostat -x 2", Host: "the server", Why: "while it writes: w_await of the disks, and how few writes are under way"},
+				{Command: "iperf3 -c SERVER, then with -R", Host: "the client", Why: "what the network alone carries"},
+				{Command: "exportfs -v; nfsstat -m", Host: "both", Why: "what is exported and mounted how, now"}}
+			return
+		}
+	}
+}
