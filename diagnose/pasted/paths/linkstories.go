@@ -94,41 +94,8 @@ func offloadOff(v *scene.View) {
 		"Keep it on, at every virtual and real interface of the way (`ethtool -k LINK`: scatter-gather, tx-checksumming, tcp-segmentation-offload, generic-receive-offload; one that is off turns off those that need it), in a unit or .link file so that it stays. Then larger frames and several queues.", evidence...).Ask = coreAsks
 }
 
-// emulatedCard: a guest with a card that its host imitates in all details.
-func emulatedCard(v *scene.View) {
-	h, x, ok := v.SaidBy("guest_card")
-	rate, _, at := saidRate(v, "rate_guest", "net_bps", "copy_bps", "rate_most")
-	low := strings.ToLower(x.Text)
-	if !ok || !strings.HasPrefix(low, "e1000") && !strings.HasPrefix(low, "rtl") || rate < 50*unit.Mbps || rate > 6*unit.Gbps || !v.Complains() || pathOf(v).used() || v.HasFinding(record.ReceiverCPU) || v.HasFinding(record.SenderCPU) {
-		return
-	}
-	sure, evidence := 0.5, []record.Evidence{scene.Saw("said of the guest's card", x.Text, x.Source), scene.Saw("said", rate.String(), at)}
-	if _, busy, told := v.SaidBy("system_time"); told {
-		sure, evidence = 0.58, append(evidence, scene.Saw("said", busy.Text, busy.Source))
-	}
-	v.Add(record.ReceiverCPU, sure, h, "the guest's emulated card ("+x.Text+")",
-		fmt.Sprintf("By what is said, the guest has an %s, which its host imitates register by register: each packet interrupts the guest and leaves it several times, and %v is about what a core does with that. The network is not the limit.", x.Text, rate),
-		guestRemedy, evidence...).Ask = guestAsks("its card")
-}
-
-// Rates above which small or synchronous requests are not what a copy waits for.
-const (
-	mostSmallBlocks = 80 * unit.Mbps
-	mostSync        = 500 * unit.Mbps
-)
-
-// smallBlocks: dd with blocks of 512 bytes to where each is a request.
-func smallBlocks(v *scene.View) {
-	h, evidence, ok := saidAll(v, "dd_small")
-	rate, _, at := saidRate(v, "copy_bps", "rate_most")
-	if !ok || rate == 0 || rate > mostSmallBlocks || !v.Complains() || v.HasFinding(record.Application) {
-		return
-	}
-	v.Add(record.Application, 0.54, h, "dd's blocks of 512 bytes",
-		"dd without bs= reads and writes 512 bytes at a time: where the other end of it is a share, a raw device or anything that does not gather them, each is a request with a wait of its own, and the links stay empty. A program between them that gathers (gzip, cat, a pipe) makes it faster.",
-		"`bs=1M` (and `iflag=fullblock` from a pipe), `status=progress` to see it; for directories tar, rsync or cp.", append(evidence, scene.Saw("said", rate.String(), at))...).Ask = []scene.Missing{
-		{Command: "dd if=FILE of=TARGET bs=1M status=progress", Host: scene.NameOf(h), Why: "whether larger blocks are faster: then it was that"}}
-}
+// mostSync is the rate above which synchronous writes are not what a copy waits for.
+const mostSync = 500 * unit.Mbps
 
 // syncExport: an NFS server that writes to its disks before it answers, and slow writes.
 func syncExport(v *scene.View) {

@@ -169,7 +169,7 @@ const (
 
 // subjects are the topics of questions that linerate knows: with one of them a text that
 // has no output is a question, and the answer says what to send.
-var subjects = []string{"bundle", "large", "iperf", "rates", pathtext.Throughput, pathtext.Trouble}
+var subjects = []string{"bundle", "large", "iperf", "rates", pathtext.Throughput}
 
 // Answerable reports a case of which something was read, or which asks what linerate
 // knows something of.

@@ -1,18 +1,13 @@
 package pathtext
 
 import (
-	"cmp"
 	"strings"
 
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
 )
 
-// Topics of a text that asks: Throughput of a network's throughput, Trouble of anything
-// that networks are blamed for.
-const (
-	Throughput = "throughput"
-	Trouble    = "trouble"
-)
+// Throughput is the topic of a text that asks about a network's throughput.
+const Throughput = "throughput"
 
 // Asked hears whether sentences complain, and whether they ask about a network's
 // throughput. It reads nothing: what is said stays with the other readers.
@@ -45,18 +40,11 @@ func (s *sink) ask(l piece.Line) {
 	if has("of a network") && has("of a rate") && (has(piece.Complaint) || has("question")) {
 		s.topic(Throughput, "", l)
 	}
-	if has(piece.Complaint) || has("question") {
-		if m := cmp.Or(ofNetwork.FindString(l.Text), ofRate.FindString(l.Text), nearNetwork.FindString(l.Text)); m != "" {
-			s.topic(Trouble, strings.ToLower(m), l)
-		}
-	}
 }
 
 var (
 	complaint = piece.Compile(`(?i)\b(?:slow\w*|only|just|still|never|stuck|capp?ed|bottleneck\w*|problems?|issues?|trouble|why|bad|poor\w*|terrible|horrible|low|lower|worse|less|fail\w*|broken|can'?t|cannot|not|don'?t|doesn'?t|isn'?t|won'?t|aren'?t|didn'?t|no|instead|expect\w*|should|but|however|although|though|limit\w*|drop\w*|los[st]\w*|wrong|max\w*|half|degrad\w*|unable|hangs?|stall\w*|weird|strange|unstable|fluctuat\w*|idle|unused|one way|asymmetric\w*|barely|struggl\w*|tops? out|complain\w*|throttl\w*|down|other (?:direction|way)|one (?:direction|way)|flap\w*|wondering|(?:far|well|way) (?:below|under|from))\b`)
 	question  = piece.Compile(`\?(?:\s|$)`)
 	ofNetwork = piece.Compile(`(?i)\b(?:networks?|networking|nics?|ethernet|gigabit|multi-?gig|\d+(?:\.\d)? ?g(?:be|b?e)?(?: \w+)?(?: nics?| ports?| cards?| links?| switch)|\d+ ?gbe|lan|iperf\d?|bond(?:ed|ing|s|\d+)?|lagg?|lacp|link aggregation|port[ -]?channel|switch(?:es)?|vmnic\w*|vmbr\d+|jumbo(?: frames?)?|mtu|smb|samba|nfs|iscsi|cifs|nas|truenas|freenas|synology|qnap|unraid|multichannel|mpio|multipath\w*|vxlan|vpn|wireguard|ipsec|gre|tunnels?|openvpn|tailscale|zerotier|esp|ena|sfp\+?|cat ?[5678]\w?|tcp|udp|vlan\w*|uplinks?|\d+(?:\.\d+)? ?G(?:bit|bps|b)(?:/s|ps)?)\b`)
-	// nearNetwork are words of things that a network joins: enough to answer what to run.
-	nearNetwork = piece.Compile(`(?i)\b(?:cables?|ports?|servers?|storage|connections?|links?|routers?|wi-?fi|latency|pings?|packets?|firewalls?|vms?|clusters?|san|raid|downloads?|uploads?|backups?|internet|hosts?|clients?)\b`)
-	ofRate      = piece.Compile(`(?i)\b(?:slow\w*|fast\w*|speeds?|throughputs?|bandwidth|transfer(?:s|red|ring)?|cop(?:y|ies|ying)|\d+(?:[.,]\d+)? ?[KMG]i?(?:bits?|bps|b/s|bytes?/s|B/s|bit/s)\w*|load[ -]?balanc\w+|line rate|saturat\w+|1 ?Gbps)(?:\W|$)`)
+	ofRate    = piece.Compile(`(?i)\b(?:slow\w*|fast\w*|speeds?|throughputs?|bandwidth|transfer(?:s|red|ring)?|cop(?:y|ies|ying)|\d+(?:[.,]\d+)? ?[KMG]i?(?:bits?|bps|b/s|bytes?/s|B/s|bit/s)\w*|load[ -]?balanc\w+|line rate|saturat\w+|1 ?Gbps)(?:\W|$)`)
 )

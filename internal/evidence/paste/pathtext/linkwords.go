@@ -1,16 +1,10 @@
 package pathtext
 
-import (
-	"strings"
-
-	"github.com/linerate/linerate/internal/evidence/paste/piece"
-)
+import "github.com/linerate/linerate/internal/evidence/paste/piece"
 
 // linkStories are what people tell of several links, of storage over them and of guests,
 // each a fact of "said" as those of stories are.
 var linkStories = []story{
-	// It does not take the one link but the other.
-	{"not_this_link", piece.Compile(`(?i)\b(?:not|n.t|never) (?:us\w+|tak\w+|go\w*|choos\w+|sent|leav\w+)\b[^.;]{0,20}\b` + linkName + `[^.;]{0,8}\bbut\b[^.;]{0,24}\b` + linkName)},
 	// One of several links is full, another has nothing to do.
 	{"one_idle", piece.Compile(`(?i)\b(?:(?:near[- ]|full[- ]|almost[- ])*(?:wire|line)[- ]?(?:speed|rate)|full (?:speed|rate)|saturat\w+|max(?:es|ed|ing)? out|100 ?%)\b[^.;]{0,30}\b(?:for |on |of )?only (?:for |on |of )?(?:one|a single|1)\b|\bthe (?:other|second|2nd)(?: (?:one|two|three|links?|nics?|ports?|interfaces?|slaves?|members?|cards?|adapters?|uplinks?|cables?|eth\d|vmnic\d)){0,2}\b[^.;]{0,14}\b(?:does nothing|do nothing|idles|idling|(?:is|are|sits?|stays?|remains?|was|were)(?: \w+)? (?:idle|unused|at (?:0|zero)|empty|silent|quiet)|(?:is|are|was|were)(?: (?:not|never|barely|hardly|almost not|n't)|n't)(?: \w+)? (?:used|touched|utili[sz]ed)|(?:gets?|sees?|carries|shows?|has) (?:no (?:traffic|load|packets|data)|nothing|almost nothing|hardly any(?:thing)?|zero|0 ?[kmg]?b?))\b`)},
 	{"several_ends", piece.Compile(`(?i)\b(?:two|three|four|five|six|several|multiple|many|both|different|separate|\d{1,2})(?: (?:\w+-)?\w+){0,2} (?:hosts|clients|servers|machines|pcs|computers|workstations|receivers|nodes|hypervisors|desktops|destinations|users)\b|\bone (?:file |copy |stream )?to each\b|\bfrom each (?:of the )?(?:clients?|hosts?|machines?)\b`)},
@@ -20,18 +14,4 @@ var linkStories = []story{
 	{"speed_unknown", piece.Compile(`(?i)\bspeed\b["' ]{0,3}(?:is |of |shows? (?:as )?|reported as |:|=)? ?["']?(?:-1\b|unknown!?)`)},
 	// Work that a card or a virtual one could take over, and does not.
 	{"offload_on_helps", piece.Compile(`(?i)\b(?:enabl\w+|turn(?:ed|ing)? on|switch(?:ed|ing)? on|activat\w+)\b[^.;]{0,24}\b(?:scatter[- ]?gather|sg|tso|gso|gro|(?:tx |rx )?checksum\w*|(?:segmentation |checksum |hardware )?offload\w*)\b[^;]{0,60}\b(?:boost|improv\w+|faster|help(?:s|ed)|better|increas\w+|doubl\w+|went from|jump\w*)\b`)},
-	// What a guest's or a host's processor says of the kernel's part.
-	{"system_time", piece.Compile(`(?i)\b(?:high|heavy|huge|[6-9]\d ?%|100 ?%)[^.;]{0,30}\b(?:system time|sys(?:tem)? cpu|kernel time|cpu (?:usage|load|utili[sz]ation))\b`)},
-}
-
-// ddCommand is dd from and to files, as a sentence or a line of its own has it.
-var ddCommand = piece.Compile(`\bdd\b(?: \w+=\S+){2,8}`)
-
-// blocksOf notes a dd that copies in its own 512 bytes, which is a request each where the
-// other end does not gather them.
-func (s *sink) blocksOf(text string, l piece.Line) {
-	m := ddCommand.FindString(text)
-	if m != "" && strings.Contains(m, " of=") && strings.Contains(m, " if=") && !strings.Contains(m, "bs=") && !strings.Contains(m, "of=/dev/null") && !s.told("dd_small") {
-		s.Set("said", "dd_small", m, l)
-	}
 }

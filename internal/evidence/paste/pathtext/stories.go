@@ -82,14 +82,13 @@ var everyStory = slices.Concat(stories, linkStories)
 var moreOf = piece.Compile(`(?:\d\d|[02-9]|\.\d)[ -]?$`)
 
 // denying are stories whose own words begin with a denial.
-var denying = map[string]bool{"no_lacpdus": true, "one_subflow": true, "no_multichannel": true, "one_idle": true, "not_this_link": true}
+var denying = map[string]bool{"no_lacpdus": true, "one_subflow": true, "no_multichannel": true, "one_idle": true}
 
 // inside are words within a story that deny it.
 var inside = piece.Compile(`(?i)\b(?:nothing|neither|nor|none|no longer)\b`)
 
 // tellStories notes what a line's sentences tell.
 func (s *sink) tellStories(text string, l piece.Line) {
-	s.blocksOf(text, l)
 	for _, sentence := range append(sentences(text), text) {
 		asks := strings.HasSuffix(strings.TrimSpace(sentence), "?")
 		for _, story := range everyStory {
@@ -104,11 +103,7 @@ func (s *sink) tellStories(text string, l piece.Line) {
 			if !denying[story.key] && denies.MatchString(before) || wonders.MatchString(before) || story.key == "modes_differ" && inside.MatchString(sentence[m[0]:m[1]]) {
 				continue
 			}
-			key := story.key
-			if key == "not_this_link" {
-				key = "other_link"
-			}
-			s.Set("said", key, sentence[m[0]:m[1]], l)
+			s.Set("said", story.key, sentence[m[0]:m[1]], l)
 		}
 		s.blame(sentence, l)
 		s.deny(sentence, l)

@@ -49,26 +49,17 @@ func (t *teller) ways(text string) (told bool) {
 			note("rate_after", to)
 		}
 	}
-	carry := ""
 	for _, clause := range piece.Cut(text, clauseParts) {
-		bits, whose := last(clause), clause
-		if ofGuest := guestWords.MatchString(clause) || hostWords.MatchString(clause); bits == 0 && ofGuest {
-			carry = clause
-		} else if bits > 0 && !ofGuest {
-			whose = carry // "tested from the guest, iperf shows 2 Gbit/s"
-		}
-		if bits > 0 {
-			carry = ""
-		}
+		bits := last(clause)
 		if public, private := publicWords.MatchString(clause), privateWords.MatchString(clause); public != private {
 			note(map[bool]string{true: "rate_public", false: "rate_private"}[public], bits)
 		}
-		switch guest := guestWords.MatchString(whose); {
+		switch guest := guestWords.MatchString(clause); {
 		case bits == 0:
 		case guest:
 			t.extreme("rate_guest", bits, -1)
 			t.extreme("rate_guest_most", bits, 1)
-		case hostWords.MatchString(whose):
+		case hostWords.MatchString(clause):
 			t.extreme("rate_host", bits, 1)
 		}
 		switch {
