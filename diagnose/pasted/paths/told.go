@@ -76,7 +76,7 @@ func slowUSB(v *scene.View) {
 func twoHomes(v *scene.View) {
 	h, x, ok := v.SaidBy("two_homed")
 	_, used, one := v.SaidBy("one_used")
-	if _, bundle := v.Case.Topics["bundle"]; !ok || !one || bundle || len(v.Bonds)+len(v.Case.Runs) > 0 || v.Said("one_link") {
+	if _, bundle := v.Case.Topics["bundle"]; !ok || !one || bundle || len(v.Bonds)+len(v.Case.Runs) > 0 || v.Said("one_link", "one_here") {
 		return
 	}
 	evidence := []record.Evidence{scene.Saw("said", x.Text, x.Source), scene.Saw("said", used.Text, used.Source)}
