@@ -168,7 +168,7 @@ func sysctlPage() string {
 
 // The page of judged tunables is the table's. UPDATE=1 writes it.
 func TestSysctlPage(t *testing.T) {
-	page := filepath.Join("..", "..", "docs", "sysctls.md")
+	page := filepath.Join("..", "..", "docs", "reference", "sysctls.md")
 	want := sysctlPage()
 	if os.Getenv("UPDATE") != "" {
 		if err := os.WriteFile(page, []byte(want), 0o644); err != nil {
@@ -177,6 +177,6 @@ func TestSysctlPage(t *testing.T) {
 	}
 	got, err := os.ReadFile(page)
 	if err != nil || string(got) != want {
-		t.Errorf("docs/sysctls.md is not the table's (UPDATE=1 go test ./diagnose/host -run SysctlPage writes it): %v", err)
+		t.Errorf("docs/reference/sysctls.md is not the table's (UPDATE=1 go test ./diagnose/host -run SysctlPage writes it): %v", err)
 	}
 }
