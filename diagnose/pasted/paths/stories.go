@@ -102,7 +102,7 @@ var stories = []story{
 // tellStories are the causes that facts of sentences come to together.
 func tellStories(v *scene.View) {
 	told := make(map[record.Cause]bool)
-	for _, s := range stories {
+	for _, s := range allStories {
 		if told[s.cause] || s.complains && !v.Complains() || surer(v, s.cause, s.sure) && s.cause != record.LACPDown {
 			continue
 		}

@@ -15,12 +15,15 @@ const (
 	dynamic  = `(?:lacp|802\.3ad|mode ?[=:]? ?4\b|dynamic)`
 )
 
-// stories are what people tell, each a fact of "said" by its words alone; none of them is a
-// reading by itself. A sentence that asks or denies tells none of it.
-var stories = []struct {
+// storyWords is a fact of "said" with the words that tell it.
+type storyWords struct {
 	key   string
 	words piece.Pattern
-}{
+}
+
+// stories are what people tell, each a fact of "said" by its words alone; none of them is a
+// reading by itself. A sentence that asks or denies tells none of it.
+var stories = []storyWords{
 	// A core is what limits.
 	{"cpu_bound", piece.Compile(`(?i)\b(?:limited|bound|bottleneck\w*|constrained) by (?:the |its |my |our )?(?:cpu|processor)\b|\bcpu[- ](?:bound|limited|bottleneck\w*|constrained)\b|\b(?:cpu|processor) (?:is|was|becomes?) (?:the |my |our )?(?:bottleneck|limit|limiting)|\b(?:cpu|processor)\b[^.;]{0,24}\b(?:almost|nearly|near|close to) (?:full|100 ?%|maxed)|\b(?:100|9[5-9]) ?% cpu(?: usage| load| use| utili[sz]ation)?\b[^.;]{0,40}\b(?:process|daemon|thread|child|\w{2,}d)\b|\bbottleneck (?:is|was) (?:the |my |our )?(?:cpu|processor)\b|\btraced(?: \w+){0,3} to (?:the |my |its )?(?:cpu|processor)\b|\bcpu (?:usage|load|use) (?:\w+ ){0,2}(?:to|at|hits|reaches) (?:100|9[5-9]) ?(?:%|percent)`)},
 	// Nobody tells the sender that its packets are too large.
@@ -84,7 +87,7 @@ var inside = piece.Compile(`(?i)\b(?:nothing|neither|nor|none|no longer)\b`)
 func (s *sink) tellStories(text string, l piece.Line) {
 	for _, sentence := range append(sentences(text), text) {
 		asks := strings.HasSuffix(strings.TrimSpace(sentence), "?")
-		for _, story := range stories {
+		for _, story := range allStories {
 			m := story.words.FindStringIndex(sentence)
 			if m == nil || s.told(story.key) || asks && !parts[story.key] {
 				continue

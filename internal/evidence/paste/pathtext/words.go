@@ -61,7 +61,7 @@ var (
 	directive  = piece.Compile(`^\s*(?:(dev tun\d*|cipher [A-Z\d-]+|proto (?:udp|tcp)[46]?|tun-mtu \d+)|(AllowedIPs ?= ?[\d.:/, a-f]+)|(esp ?= ?[\w!,-]+|keyexchange ?= ?ikev\d))\s*$`)
 	flannelUDP = piece.Compile(`(?i)\bflannel\b[^.;]{0,50}\budp\b|\budp\b[^.;]{0,20}\bbackend\b`)
 	notUDP     = piece.Compile(`(?i)\b(?:not|no|instead of|than) ["'` + "`" + `]?udp\b|\bor udp\b|\bvxlan\b`)
-	cluster    = piece.Compile(`(?i)\b(?:pods?|kubernetes|kubelet|k8s|k3s|microk8s|rke2?|flannel|calico|cilium|weave|canal|kube-?router|docker|podman|gvisor|cni)\b`)
+	cluster    = piece.Compile(`(?i)\b(?:pods?|kubernetes|kubelet|k8s|k3s|microk8s|rke2?|flannel|calico|cilium|weave|canal|kube-?router|docker|podman|gvisor|cni|containers?(?:['’]s)? (?:ip|network\w*|address\w*))\b`)
 	guests     = piece.Compile(`(?i)\b(virtio(?:[-_ ]?net)?|vmxnet ?3?|netvsc|hv_netvsc|netkvm|e1000e?|xen-?netfront)\b`)
 )
 
@@ -196,6 +196,8 @@ func readWords(s *sink, lines []piece.Line) (read int) {
 	}
 	if m := slotWords.FindStringSubmatch(text); m != nil {
 		s.Set("said", "slot", m[1]+" x"+m[2], l)
+	} else if m := lanesFirst.FindStringSubmatch(text); m != nil {
+		s.Set("said", "slot", m[2]+" x"+m[1], l)
 	}
 	for _, m := range listed.FindAllStringSubmatch(text, 8) {
 		s.Set("link "+m[1], "address "+m[2], "", l)

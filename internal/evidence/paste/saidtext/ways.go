@@ -16,7 +16,9 @@ var (
 	privateWords = piece.Compile(`(?i)\b(?:private|internal)(?:ly)?\b`)
 	fallsFrom    = piece.Compile(`(?i)\b(?:down|drops?|dropped|falls?|fell|goes|went|reduces?d?|decreases?d?)\b[^.;]{0,30}\bfrom\b(.{3,30}?)\bto\b(.{3,30})`)
 	clauseParts  = piece.Compile(`;|,\s|\.\s|\b(?:while|but|whereas|vs\.?|versus|compared)\b`)
-	sentenceEnd  = piece.Compile(`[.!?;]\s`)
+	// ofBefore is how a clause goes on about what the one before it named.
+	ofBefore    = piece.Compile(`(?i)^\s*(?:then |and |so |also )?(?:it|this|that|i|we|they|the (?:result|throughput|bandwidth|speed|rate|performance|transfer|numbers?)\w*|iperf\d?)\b`)
+	sentenceEnd = piece.Compile(`[.!?;]\s`)
 )
 
 // last is the last rate of a clause that was carried, in bits a second, of what a network
@@ -49,26 +51,37 @@ func (t *teller) ways(text string) (told bool) {
 			note("rate_after", to)
 		}
 	}
-	for _, clause := range piece.Cut(text, clauseParts) {
-		bits := last(clause)
-		if public, private := publicWords.MatchString(clause), privateWords.MatchString(clause); public != private {
-			note(map[bool]string{true: "rate_public", false: "rate_private"}[public], bits)
-		}
-		switch guest := guestWords.MatchString(clause); {
-		case bits == 0:
-		case guest:
-			t.extreme("rate_guest", bits, -1)
-			t.extreme("rate_guest_most", bits, 1)
-		case hostWords.MatchString(clause):
-			t.extreme("rate_host", bits, 1)
-		}
-		switch {
-		case without.MatchString(clause):
-			note("rate_direct", bits)
-		case throughWords.MatchString(clause):
-			note("rate_through", bits)
-		case directWords.MatchString(clause):
-			note("rate_direct", bits)
+	for _, sentence := range piece.Cut(text, sentenceEnd) {
+		way := "" // that the clause before told without a rate
+		for _, clause := range piece.Cut(sentence, clauseParts) {
+			bits := last(clause)
+			if public, private := publicWords.MatchString(clause), privateWords.MatchString(clause); public != private {
+				note(map[bool]string{true: "rate_public", false: "rate_private"}[public], bits)
+			}
+			switch guest := guestWords.MatchString(clause); {
+			case bits == 0:
+			case guest:
+				t.extreme("rate_guest", bits, -1)
+				t.extreme("rate_guest_most", bits, 1)
+			case hostWords.MatchString(clause):
+				t.extreme("rate_host", bits, 1)
+			}
+			switch {
+			case without.MatchString(clause):
+				way = "rate_direct"
+			case throughWords.MatchString(clause):
+				way = "rate_through"
+			case directWords.MatchString(clause):
+				way = "rate_direct"
+			case !ofBefore.MatchString(clause):
+				way = ""
+			}
+			if way != "" {
+				note(way, bits)
+			}
+			if bits > 0 {
+				way = ""
+			}
 		}
 	}
 	return t.tools(text) || told

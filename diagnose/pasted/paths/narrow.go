@@ -1,0 +1,70 @@
+package paths
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/linerate/linerate/diagnose/pasted/scene"
+	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/unit"
+)
+
+// narrowStories are causes that sentences tell of packets that do not fit, and of windows.
+var narrowStories = []story{
+	{[]string{"tunnel_full_mtu"}, []string{"not_mtu", "mtu_helps_not", "mtu_helps"}, true, record.MTU, 0.54, "the tunnel's MTU (1500)",
+		"By what is said, the tunnel has MTU 1500, as the links below it have: with its header (60 bytes of WireGuard by IPv4, 80 by IPv6; 50 of VXLAN) a full packet does not fit, and is cut in two or lost. Small packets pass, so that it connects and then stalls or crawls.",
+		"Set the tunnel's MTU to 1420 (WireGuard; 1412 over PPPoE, 1280 as a trial), 1450 (VXLAN) or what `ping -M do -s N PEER` passes plus 28, at both ends, and clamp the MSS of what is forwarded into it (`iptables -t mangle -A FORWARD -p tcp --tcp-flags SYN,RST SYN -j TCPMSS --clamp-mss-to-pmtu`).", frameAsks},
+	{[]string{"small_window"}, []string{"not_window", "window_helps_not", "window_helps"}, false, record.ReceiveWindow, 0.58, "the window or the send buffer",
+		"By what is said, a small window or buffer is it: a connection carries no more than that in each round trip, so that it gets slower the farther the other end is, whatever the link carries.",
+		"Find whose it is (`ss -tinm` while it runs: rwnd_limited is the receiver's, sndbuf_limited the sender's). Let the system tune it: no fixed SO_SNDBUF, SO_RCVBUF or window in the program (Windows: DynamicSendBufferDisable off, autotuninglevel=normal), and the third values of tcp_rmem and tcp_wmem at twice the rate wanted times the round trip; or use several connections.", longAsks},
+}
+
+// allStories are those of every kind, in the order in which they are told.
+var allStories = slices.Concat(stories, narrowStories)
+
+// Parts of what a run carried that were sent again, from which nearly all is lost, and the
+// rate below which an overlay with so many losses carries nothing.
+const (
+	drownedPart = 0.15
+	drownedRate = 100 * unit.Mbps
+)
+
+// drowned: a run between pods or by an overlay that loses most of what it sends, and hardly
+// carries anything.
+func drowned(v *scene.View) {
+	p := pathOf(v)
+	if !p.cluster && !slices.Contains([]string{"vxlan", "geneve", "ipip"}, p.tunnel) || v.HasFinding(record.MTU) {
+		return
+	}
+	for _, r := range v.Case.Runs {
+		if r.UDP || r.Target > 0 || r.Rate == 0 || r.Rate > drownedRate || r.Retransmits <= 0 || r.Seconds <= 0 {
+			continue
+		}
+		segments := float64(r.Rate) / 8 * r.Seconds / 1400
+		if float64(r.Retransmits) < drownedPart*segments {
+			continue
+		}
+		v.Add(record.CardSlot, 0.56, p.host, p.name()+" (checksum offload or MTU)",
+			fmt.Sprintf("%s carries %v and sends %d segments again, about %.0f %% of all: nearly every full packet is lost, and no such network would carry anything else either. Mostly the card or hypervisor (vmxnet3, bnxt, some kernels) gets the checksums of encapsulated packets wrong; else its MTU is too large for the links below.", r.Tool, r.Rate, r.Retransmits, 100*float64(r.Retransmits)/segments),
+			"Try `ethtool -K TUNNEL tx-checksum-ip-generic off` on both nodes (flannel.1, vxlan.calico, cilium_vxlan; Calico: FELIX_FEATUREDETECTOVERRIDE ChecksumOffloadBroken=true). If that does not help: `ping -M do -s 1422 POD`, and an MTU at most 50 below the links'. The same test from node to node says whether it is the overlay at all.",
+			append([]record.Evidence{scene.Saw(r.Tool, fmt.Sprintf("%v, %d segments sent again", r.Rate, r.Retransmits), r.Source)}, p.said...)...).Ask = asks(v, p)
+		return
+	}
+}
+
+// cutPackets: a capture of a tunnel's packets that arrive or leave in pieces.
+func cutPackets(v *scene.View) {
+	for _, h := range v.Hosts {
+		for _, subject := range h.Subjects("capture") {
+			x, ok := h.Get("capture "+subject, "cut")
+			if !ok {
+				continue
+			}
+			v.Add(record.MTU, 0.62, h, "the tunnel's MTU",
+				"The capture shows a tunnel's outer packets in pieces (the inner one is cut, and fragments without ports follow): with its header a full packet does not fit into the link, is cut in two, and whoever drops fragments loses all full packets while small ones pass.",
+				"Lower the MTU inside the tunnel by its header (1450 for VXLAN over 1500, on every node, container network and ingress network), or give the links below it larger frames; `ping -M do -s 1422 PEER` inside then passes.",
+				scene.Saw("tcpdump", x.Text, x.Source)).Ask = frameAsks
+			return
+		}
+	}
+}

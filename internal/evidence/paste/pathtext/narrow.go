@@ -1,0 +1,26 @@
+package pathtext
+
+import (
+	"slices"
+
+	"github.com/linerate/linerate/internal/evidence/paste/piece"
+)
+
+// lanesFirst is a slot as dmidecode and boards call it, its lanes before its generation.
+var lanesFirst = piece.Compile(`(?i)\bx ?(1|2|4|8|16) pci(?:-?e| express) ?(?:gen(?:eration)? ?)?([1-5])(?:\.0)?\b`)
+
+// tunnelWord is a tunnel or its link, as sentences name it.
+const tunnelWord = `(?:wg[-\d]\w*|wire ?guard|tun\d+|tunnels?|vpn|vxlan\w*|overlay|ipsec|openvpn|gre\d*)`
+
+// narrowStories are what people tell of packets that do not fit, of windows that are too
+// small and of work that piles up on one core.
+var narrowStories = []storyWords{
+	{"mtu_limit", piece.Compile(`(?i)\b(?:packets?|frames?|datagrams?|payloads?|pings?)\b[^.;]{0,24}\b(?:greater|larger|bigger|longer|more|above|over|exceed\w*)\b[^.;]{0,40}\bmtu\b[^.;]{0,60}\b(?:drop\w*|los[st]\w*|discard\w*|no (?:reply|response|answer)|never|not (?:arriv|receiv|deliver|work|answer|repl)\w*|fail\w*|hangs?|hung|stall\w*)`)},
+	{"tunnel_full_mtu", piece.Compile(`(?i)\bmtu\b[^.;\d]{0,20}\b1500\b[^.;]{0,30}\b` + tunnelWord + `\b|\b` + tunnelWord + `\b[^.;]{0,40}\bmtu\b[^.;\d]{0,20}\b1500\b`)},
+	{"small_window", piece.Compile(`(?i)\b(?:due to|because of|caused by|limited by|restricted by|capped by|reason is|culprit is|problem is|suffers? from)\b[^.;]{0,24}\b(?:low|small|tiny|fixed|default|insufficient|limited|tcp)\b[^.;]{0,16}\b(?:tcp |send |receive |socket |congestion |advertised )*(?:windows?|buffers?|sndbuf|rcvbuf)\b(?: sizes?)?|\b(?:small|fixed|tiny|low|limited)(?:,? (?:and )?\w+)? (?:tcp |send |receive |socket |advertised )+(?:windows?|buffers?)(?: sizes?)?\b[^.;]{0,24}\b(?:is|are|was|were|seems?)(?: \w+)? (?:the )?(?:problem\w*|limit\w*|bottleneck|reason|cause|culprit)`)},
+	{"cpu_bound", piece.Compile(`(?i)\b(?:cpus?|processor|vcpus?) (?:is|was|becomes?|being|are) (?:the |my |our )?(?:performance|main|real|actual|only) (?:bottleneck|limit\w*|problem)|\bcpu util\w*:? (?:\d+ ?%,? ?)*(?:9[5-9]|100) ?%`)},
+	{"one_queue", piece.Compile(`(?i)\b(?:interrupt\w*|irqs?|softirqs?|packets|flows|traffic)\b[^.;]{0,30}\b(?:concentrat\w+|pil\w+ up|land(?:s|ing)?|hash\w* (?:in)?to|end(?:s|ing)? up|steered|pinned)\b[^.;]{0,10}\b(?:in|on|to|at|into)\b[^.;]{0,40}\b(?:(?:one|same|single|first) (?:cpu|core|queue)|cpu ?#?0|core ?#?0|queues?)\b`)},
+}
+
+// allStories are those of every kind.
+var allStories = slices.Concat(stories, narrowStories)
