@@ -52,6 +52,24 @@ func drowned(v *scene.View) {
 	}
 }
 
+// halfThrough: a tunnel or an overlay that carries a part of what the path does, by words
+// without rates that could be read.
+func halfThrough(v *scene.View) {
+	h, x, ok := v.SaidBy("half_through")
+	p := pathOf(v)
+	if !ok || !p.used() || p.through > 0 && p.direct > p.through || !v.Complains() || v.HasFinding(record.ReceiverCPU) || v.HasFinding(record.SenderCPU) || v.HasFinding(record.MTU) || v.HasFinding(record.CardSlot) {
+		return
+	}
+	cause, work := record.ReceiverCPU, "each packet gets a header and goes through the kernel twice, and one flow's packets stay on one core"
+	if p.encrypts() {
+		cause, work = record.SenderCPU, "each packet is encrypted by a core, of its own tunnel's queue, and by OpenVPN in one thread that copies it"
+	}
+	v.Add(cause, contested(v, "cpu_full", 0.48), h, p.name()+" (work for each packet)",
+		fmt.Sprintf("By what is said, %s carries a part of what the path does without it, and nothing says that packets are lost: that is mostly its work: %s.", p.name(), work),
+		"See `mpstat -P ALL 1` on both ends: one core full in %soft, %sys or the program is the proof. Larger frames below and inside, the card's tunnel offloads on, several flows; a cipher that the processor has instructions for, a kernel's module (WireGuard, OpenVPN's DCO); or no encapsulation where the nodes share a subnet.",
+		append([]record.Evidence{scene.Saw("said", x.Text, x.Source)}, p.said...)...).Ask = asks(v, p)
+}
+
 // cutPackets: a capture of a tunnel's packets that arrive or leave in pieces.
 func cutPackets(v *scene.View) {
 	for _, h := range v.Hosts {

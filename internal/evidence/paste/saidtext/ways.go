@@ -139,7 +139,7 @@ func (t *teller) tools(text string) (told bool) {
 // flows are how one and several connections are told of.
 var (
 	single  = piece.Compile(`(?i)\b(?:(?:a |only |just )?single|one|1|per|a)\b[- ](?:[\w/]+ ){0,2}(?:streams?|connections?|sessions?|flows?|rsync|threads?|transfers?|copy|process|command)\b|\bwithout -P\b|-P ?1\b`)
-	several = piece.Compile(`(?i)\b(?:multiple|several|parallel|simultaneous\w*|concurrent\w*|many|more|two|three|four|second|third|\d{1,3}(?: ?- ?\d{1,3})?)\b(?: [\w/]+){0,2} (?:streams?|connections|sessions|flows|rsyncs?|threads|transfers|copies|processes|instances|simultaneous\w*)\b|\b(?:two|three|four|\d{1,2}) of (?:them|these) (?:at once|at the same time|in parallel|together)|-P ?(?:[2-9]|\d\d+)\b|\bin parallel\b`)
+	several = piece.Compile(`(?i)\b(?:multiple|several|parallel|simultaneous\w*|concurrent\w*|many|more|two|three|four|second|third|\d{1,3}(?: ?- ?\d{1,3})?)\b(?: [\w/]+){0,2} (?:streams?|connections|sessions|flows|rsyncs?|threads|transfers|copies|processes|simultaneous\w*)\b|\b(?:two|three|four|\d{1,2}) of (?:them|these) (?:at once|at the same time|in parallel|together)|-P ?(?:[2-9]|\d\d+)\b|\bin parallel\b|\b(?:multiple|several|parallel|many|two|three|four|\d{1,2}) (?:parallel )?(?:iperf\d?|client|test|program|copy) instances\b`)
 )
 
 // connections notes what one connection gets, what several get together, and the most of

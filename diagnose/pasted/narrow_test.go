@@ -1,0 +1,81 @@
+package pasted
+
+import (
+	"testing"
+
+	"github.com/linerate/linerate/record"
+)
+
+// TestNarrowTold: packets that do not fit, small windows and full cores in other words, each
+// beside the same where it says nothing of the kind.
+func TestNarrowTold(t *testing.T) {
+	judgeHardware(t, []hardwareCase{
+		{"larger than the MTU", "Guests of two hosts talk by VXLAN, and that fails.\nFrames bigger than the uplink's MTU get no reply at all.\n", record.MTU, 0.55, 0.7, "ping -M do", ""},
+		{"wrapped by hand", "Guests of two hosts talk by VXLAN, and that fails for some.\nWhenever a guest sends packets that are longer than the uplink's MTU\nthey are lost on the way.\n", record.MTU, 0.55, 0.7, "ping -M do", ""},
+		{"a paragraph of its own", "Guests of two hosts talk by VXLAN, and that fails for some.\nWhenever a guest sends packets that are longer than the uplink's MTU\n\nthey are lost on the way.\n", record.Unknown, 0, 0, "", "The largest packet that passes"},
+		{"a tunnel of 1500", "Metrics by wireguard crawl and then stall.\nBoth ends have MTU 1500 in wg0 now, still bad.\n", record.MTU, 0.5, 0.6, "1420", ""},
+		{"a tunnel of 1420", "Metrics by wireguard crawl and then stall.\nBoth ends have MTU 1420 in wg0 now, still bad.\n", record.Unknown, 0, 0, "", "has MTU 1500"},
+		{"a tunnel of 1500 in vain", "Metrics by wireguard crawl and then stall.\nBoth ends have MTU 1500 in wg0. Changing the MTU made no difference.\n", record.Unknown, 0, 0, "", "has MTU 1500"},
+		{"a small buffer", "Uploads to the far bucket are slow, due to a tiny TCP send buffer in that library.\n", record.ReceiveWindow, 0.5, 0.65, "sndbuf_limited", ""},
+		{"a small buffer, perhaps", "Uploads to the far bucket are slow, maybe due to a tiny TCP send buffer in that library.\n", record.Unknown, 0, 0, "", "small window"},
+		{"a window that is the limit", "Uploads over the ocean are slow. The fixed TCP window is the limit there, says the capture.\n", record.ReceiveWindow, 0.5, 0.65, "", ""},
+		{"the processor", "With four subflows it is slower than with one.\nI believe the CPU is the main bottleneck here.\n", record.SenderCPU, 0.5, 0.6, "top -H", ""},
+		{"lanes before the generation", "A 40G card is slow, iperf3 gets 11 Gbit/s.\nThe board says Type: x4 PCI Express 2 for that slot.\n", record.CardSlot, 0.5, 0.65, "lspci -vv", ""},
+		{"lanes enough", "A 10G card is slow, iperf3 gets 5 Gbit/s.\nThe board says Type: x16 PCI Express 3 for that slot.\n", record.Unknown, 0, 0, "", "By what is said, the card is in a slot"},
+	})
+}
+
+// TestWaysInTwoClauses: what a clause says of a way, and the next one of its rate.
+func TestWaysInTwoClauses(t *testing.T) {
+	judgeHardware(t, []hardwareCase{
+		{"nodes and pods", "Our cluster has flannel and links of 10 Gbit/s.\nWhen I ran iperf on two nodes, it showed 9.3 Gbit/s. But when I start two pods there and measure between the pods, it could only achieve 3 Gbit/s.\n", record.ReceiverCPU, 0.5, 0.6, "3.00 Gbit/s where the path carries 9.30", ""},
+		{"nodes alone", "Our cluster has flannel and links of 10 Gbit/s.\nWhen I ran iperf on two nodes, it showed 9.3 Gbit/s. Between the pods I did not measure yet.\n", record.Unknown, 0, 0, "", "where the path carries"},
+		{"half of the bare metal's", "With calico and VXLAN the pods are slow: iperf3 shows half the speed of the bare metal hosts.\n", record.ReceiverCPU, 0.4, 0.5, "mpstat", ""},
+		{"half of what it is without", "The openvpn client is slow, about half of what it is without VPN.\n", record.SenderCPU, 0.4, 0.5, "cipher", ""},
+		{"a link's speed is no rate", "Pods of calico go by a bond and carry only 22 Gbit/s, slow.\nThe interface shows Speed: 10000Mb/s for each of them.\n", record.Unknown, 0, 0, "", "10 Gbit/s where"},
+		{"two instances in two regions", "I measure between two instances in different regions of AWS, Ohio and Sydney, and iperf shows only 60 Mbit/s.\n", record.ReceiveWindow, 0.4, 0.6, "tcp_rmem", ""},
+		{"forwarded out of the other", "After boot the rules are wrong and packets are forwarded out eth0 instead of eth1.\n", record.AsymmetricRoute, 0.5, 0.6, "ip route get", ""},
+	})
+}
+
+// TestSecondNICByRoutes: the addresses of links that the kernel's own routes name.
+func TestSecondNICByRoutes(t *testing.T) {
+	const routes = "I can not reach anything by the second NIC of an Azure VM.\nroot@vm7:~# ip route\ndefault via 10.9.1.1 dev eth0 proto dhcp src 10.9.1.7 metric 100\n10.9.1.0/24 dev eth0 proto kernel scope link src 10.9.1.7\n10.9.2.0/24 dev eth1 proto kernel scope link src 10.9.2.7\n"
+	judgeHardware(t, []hardwareCase{
+		{"one default", routes + "root@vm7:~# ip rule\n0:\tfrom all lookup local\n32766:\tfrom all lookup main\n32767:\tfrom all lookup default\n", record.AsymmetricRoute, 0.7, 0.85, "table 102", ""},
+		{"a rule for it", routes + "root@vm7:~# ip rule\n0:\tfrom all lookup local\n100:\tfrom 10.9.2.7 lookup 102\n32766:\tfrom all lookup main\n32767:\tfrom all lookup default\nroot@vm7:~# ip route show table 102\ndefault via 10.9.2.1 dev eth1\n", record.Unknown, 0, 0, "", "has the only default route"},
+	})
+}
+
+// TestUnevenQueues: a card of which one queue has most interrupts.
+func TestUnevenQueues(t *testing.T) {
+	const head = "Forwarding is slow on our box.\n# cat /proc/interrupts\n            CPU0       CPU1       CPU2       CPU3\n"
+	row := func(irq, count, name, at string) string {
+		return "  " + irq + ":  " + at + count + "  PCI-MSI " + irq + "-edge      " + name + "\n"
+	}
+	judgeHardware(t, []hardwareCase{
+		{"one of four", head + row("50", "9100000 0 0 0", "enp3s0-TxRx-0", "") + row("51", "1000000 0 0", "enp3s0-TxRx-1", "0 ") + row("52", "1200000 0", "enp3s0-TxRx-2", "0 0 ") + row("53", "1100000", "enp3s0-TxRx-3", "0 0 0 "), record.ReceiverCPU, 0.45, 0.55, "Queue 0 of enp3s0", ""},
+		{"alike", head + row("50", "2100000 0 0 0", "enp3s0-TxRx-0", "") + row("51", "1900000 0 0", "enp3s0-TxRx-1", "0 ") + row("52", "2200000 0", "enp3s0-TxRx-2", "0 0 ") + row("53", "2000000", "enp3s0-TxRx-3", "0 0 0 "), record.Unknown, 0, 0, "", "times the interrupts"},
+	})
+}
+
+// TestCutPackets: a capture of an overlay whose outer packets come in pieces.
+func TestCutPackets(t *testing.T) {
+	const head = "A service behind the ingress network hangs with large answers.\n# tcpdump -ni eth0 udp port 4789\n"
+	outer := "10:01:02.000001 IP 192.0.2.4.40102 > 192.0.2.5.4789: VXLAN, flags [I] (0x08), vni 300\n"
+	judgeHardware(t, []hardwareCase{
+		{"in pieces", head + outer + "IP truncated-ip - 88 bytes missing! 10.7.0.3.8080 > 10.7.0.9.40022: Flags [.], seq 1:1399, ack 9, win 219, length 1398\n", record.MTU, 0.55, 0.7, "1450 for VXLAN", ""},
+		{"whole", head + outer + "IP 10.7.0.3.8080 > 10.7.0.9.40022: Flags [.], seq 1:1349, ack 9, win 219, length 1348\n", record.Unknown, 0, 0, "", "in pieces"},
+	})
+}
+
+// TestDrownedOverlay: a run between pods that loses nearly all.
+func TestDrownedOverlay(t *testing.T) {
+	run := func(rate, bytes, resent string) string {
+		return "iperf3 between pods of two nodes (calico, 10G cards) is extremely slow.\nConnecting to host 10.244.3.9, port 5201\n[  5] local 10.244.1.4 port 40020 connected to 10.244.3.9 port 5201\n[ ID] Interval           Transfer     Bitrate         Retr\n[  5]   0.00-20.00  sec  " + bytes + " MBytes  " + rate + " Mbits/sec  " + resent + "             sender\n[  5]   0.00-20.00  sec  " + bytes + " MBytes  " + rate + " Mbits/sec                  receiver\n"
+	}
+	judgeHardware(t, []hardwareCase{
+		{"nearly all is lost", run("4.19", "10.0", "2900"), record.CardSlot, 0.5, 0.6, "tx-checksum-ip-generic off", ""},
+		{"some is lost", run("4190", "10000", "2900"), record.Unknown, 0, 0, "", "tx-checksum-ip-generic off` on both nodes (flannel.1"},
+	})
+}
