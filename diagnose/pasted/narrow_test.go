@@ -79,3 +79,35 @@ func TestDrownedOverlay(t *testing.T) {
 		{"some is lost", run("4190", "10000", "2900"), record.Unknown, 0, 0, "", "tx-checksum-ip-generic off` on both nodes (flannel.1"},
 	})
 }
+
+// TestMTUBlamed: MTUs that do not fit, as those tell who found it.
+func TestMTUBlamed(t *testing.T) {
+	judgeHardware(t, []hardwareCase{
+		{"bigger than another", "The new nodes are slow.\nTheir tunnel comes up with MTU 1420, i.e. larger than the 1390 of the provider's network, and we see heavy packet loss.\n", record.MTU, 0.5, 0.6, "ping -M do", ""},
+		{"bigger, and well", "The new nodes are slow.\nTheir links come up with MTU 9000, i.e. larger than the 1500 of the old ones, and all of it works.\n", record.Unknown, 0, 0, "", "MTUs of the way do not fit"},
+		{"a mismatch", "After the upgrade large answers hang on the private network (an MTU mismatch).\n", record.MTU, 0.42, 0.6, "ping -M do", ""},
+		{"a device on the way", "The overlay can not be set.\nIf a router on the path has a lower MTU, then all packets of the overlay are dropped there.\n", record.Unknown, 0, 0, "", "MTUs of the way do not fit"},
+		{"needed", "Replication is slow in that cloud.\nWe had to lower the MTU to 1400 on each node to avoid fragments.\n", record.MTU, 0.5, 0.75, "ping -M do", ""},
+		{"dropping it", "With MTU 1500 the mesh crawls.\nDropping the mtu to 1420 restores nearly all of the speed.\n", record.MTU, 0.6, 0.8, "", ""},
+		{"tuned, in the next sentence", "Downloads of the containers stall.\nOur provider told us to tune the MTU settings. This fixed the problem.\n", record.MTU, 0.6, 0.8, "", ""},
+		{"not able to", "Pods are slow across sites, where a router has a smaller MTU and our packets are lost.\nThat router is not ours and we can't change its MTU.\n", record.MTU, 0.5, 0.6, "ping -M do", ""},
+		{"does not work because of it", "Overlay networks do not work there because they define an MTU of 1450 as well, and get nothing through.\n", record.MTU, 0.5, 0.7, "ping -M do", ""},
+	})
+}
+
+// TestToolsAndPartsTold: what a test shows beside a copy and beside another test, parts of
+// the line rate, and links that came up slow.
+func TestToolsAndPartsTold(t *testing.T) {
+	judgeHardware(t, []hardwareCase{
+		{"a copy is faster than iperf3", "On our 10G network iperf3 shows 4.4 Gbit/s only. Copying files by SMB between the same two runs at 1.05 gigabytes/sec.\n", record.SenderCPU, 0.45, 0.55, "-P 4", ""},
+		{"a copy is slower than iperf3", "On our 10G network iperf3 shows 9.4 Gbit/s. Copying files by SMB between the same two runs at 1.05 gigabytes/sec only.\n", record.Unknown, 0, 0, "", "a copy carries"},
+		{"low beside the other", "We get low numbers from iperf3 compared to iperf on all of our 10G cards, why?\n", record.SenderCPU, 0.55, 0.65, "3.16", ""},
+		{"it falls short", "Two hosts back to back with 10G cards, 16 cores each.\nWhat do you see instead? a) iperf 2.0.5 saturates the link with 9.7 Gbit/s\nb) iperf3 fails to saturate it. The best are 6.5 Gbit/s with iperf version 2.0.5 in mind.\n", record.SenderCPU, 0.55, 0.65, "3.16", ""},
+		{"neither falls short", "Two hosts back to back with 10G cards, 16 cores each, the bond is no better.\nWhat do you see instead? iperf 2.0.5 saturates the link.\niperf3 does not fall short of it either.\n", record.Unknown, 0, 0, "", "Another tool carries more"},
+		{"a part of the line rate", "Two servers with 100G cards. Linux guests with virtio get 95% of the line rate, and Windows guests get only 40-50% of line rate.\n", record.ReceiverCPU, 0.4, 0.5, "vhost", ""},
+		{"all of the line rate", "Two servers with 100G cards. Linux guests with virtio get 95% of the line rate, and Windows guests get 93% of line rate, which is not bad.\n", record.Unknown, 0, 0, "", "each of its packets is copied"},
+		{"a queue of RSS", "Windows receives UDP slowly.\nAll of it comes in only one RSS queue, whose core is full.\n", record.ReceiverCPU, 0.55, 0.65, "", ""},
+		{"capped", "The bond of two 2.5G ports is not great.\nThis capped one processor at 100% while it ran.\n", record.SenderCPU, 0.5, 0.65, "", ""},
+		{"100 TX", "The firewall's WAN port is slow.\nThe link is detected at 100 TX instead of 1000 T.\n", record.LineRate, 0.55, 0.65, "four pairs", ""},
+	})
+}

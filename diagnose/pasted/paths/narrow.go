@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/linerate/linerate/diagnose/pasted/scene"
+	"github.com/linerate/linerate/internal/evidence/paste/piece"
+	"github.com/linerate/linerate/internal/evidence/paste/saidtext"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -14,6 +16,9 @@ var narrowStories = []story{
 	{[]string{"tunnel_full_mtu"}, []string{"not_mtu", "mtu_helps_not", "mtu_helps"}, true, record.MTU, 0.54, "the tunnel's MTU (1500)",
 		"By what is said, the tunnel has MTU 1500, as the links below it have: with its header (60 bytes of WireGuard by IPv4, 80 by IPv6; 50 of VXLAN) a full packet does not fit, and is cut in two or lost. Small packets pass, so that it connects and then stalls or crawls.",
 		"Set the tunnel's MTU to 1420 (WireGuard; 1412 over PPPoE, 1280 as a trial), 1450 (VXLAN) or what `ping -M do -s N PEER` passes plus 28, at both ends, and clamp the MSS of what is forwarded into it (`iptables -t mangle -A FORWARD -p tcp --tcp-flags SYN,RST SYN -j TCPMSS --clamp-mss-to-pmtu`).", frameAsks},
+	{[]string{"mtu_blamed"}, []string{"not_mtu", "mtu_helps_not", "mtu_helps", "mtu_limit"}, true, record.MTU, 0.56, "the MTUs of the way",
+		"By what is said, the MTUs of the way do not fit: what the ends or a tunnel send is larger than a part of the way carries, is cut in two or dropped, and nobody tells the sender.",
+		"Find the largest that passes (`ping -M do -s N PEER`: N plus 28), on the links and inside the tunnel; set the links of one network to one MTU on every host, and the tunnel to that less its header (50 of VXLAN, 60 to 80 of WireGuard, 20 of IP in IP), on every node. A provider's private network often has less than 1500 (1450, 1400).", frameAsks},
 	{[]string{"small_window"}, []string{"not_window", "window_helps_not", "window_helps"}, false, record.ReceiveWindow, 0.58, "the window or the send buffer",
 		"By what is said, a small window or buffer is it: a connection carries no more than that in each round trip, so that it gets slower the farther the other end is, whatever the link carries.",
 		"Find whose it is (`ss -tinm` while it runs: rwnd_limited is the receiver's, sndbuf_limited the sender's). Let the system tune it: no fixed SO_SNDBUF, SO_RCVBUF or window in the program (Windows: DynamicSendBufferDisable off, autotuninglevel=normal), and the third values of tcp_rmem and tcp_wmem at twice the rate wanted times the round trip; or use several connections.", longAsks},
@@ -21,6 +26,12 @@ var narrowStories = []story{
 
 // allStories are those of every kind, in the order in which they are told.
 var allStories = slices.Concat(stories, narrowStories)
+
+// linePart is which part of its line rate somebody says is carried.
+func linePart(v *scene.View) (part float64, at piece.Source, ok bool) {
+	_, x, ok := v.SaidBy("line_percent")
+	return piece.Float(x.Text) / 100, x.Source, ok
+}
 
 // Parts of what a run carried that were sent again, from which nearly all is lost, and the
 // rate below which an overlay with so many losses carries nothing.
@@ -85,4 +96,19 @@ func cutPackets(v *scene.View) {
 			return
 		}
 	}
+}
+
+// fasterCopy: a copy that carries more than iperf3 does over the same link: it is the test.
+func fasterCopy(v *scene.View) {
+	test, h, at := saidRate(v, "net_bps")
+	copied, _, from := saidRate(v, "copy_most_bps", "copy_bps")
+	least, _, _ := saidRate(v, "copy_bps")
+	if test < unit.Gbps || float64(test) > saidtext.Gap*float64(least) || copied == 0 || !v.Said("by_iperf3") || v.Said("disk_bps") || len(v.Case.Runs) > 0 || v.HasFinding(record.SenderCPU) {
+		return
+	}
+	v.Add(record.SenderCPU, 0.5, h, "iperf3 (one connection, one thread)",
+		fmt.Sprintf("By what is said, a copy carries %v and iperf3 %v over the same links: the network does more than the test shows. iperf3 sends one connection by one thread (before 3.16 all of them), and on Windows with small buffers; SMB opens several connections.", copied, test),
+		"Nothing is wrong with the links. Test with `-P 4` or more and iperf3 3.16 or later on both ends, with `-w 4M` on Windows, iperf2, ntttcp, or `linerate measure`.",
+		scene.Saw("said of the copy", copied.String(), from), scene.Saw("said of iperf3", test.String(), at)).Ask = []scene.Missing{
+		{Command: "iperf3 -c PEER -P 8; iperf3 --version", Host: "both hosts", Why: "whether several connections carry what the copy does"}}
 }

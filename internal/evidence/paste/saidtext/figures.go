@@ -7,7 +7,7 @@ import (
 )
 
 // anyRate is a number with its unit; the last of a range counts.
-var anyRate = piece.Compile(`(\d{1,6}(?:\.\d+|,\d{1,3})?)\+? ?([kKMmGgTt])(i?)(?:(B|[Bb]ytes?)(?: ?/ ?[sS]|ps|/sec| ?per sec|s\b)|(bps|b ?/ ?s|bits? ?/ ?s|[Bb]its?\b|BIT(?:/s)?\b|egabits?\b|igabits?\b|bs\b|[Bb]\b)|(egabytes?)(?: ?/ ?s| per second)|(/s)\b)`)
+var anyRate = piece.Compile(`(\d{1,6}(?:\.\d+|,\d{1,3})?)\+? ?([kKMmGgTt])(i?)(?:(B|[Bb]ytes?)(?: ?/ ?[sS]|ps|/sec| ?per sec|s\b)|(bps|b ?/ ?s|bits? ?/ ?s|[Bb]its?\b|BIT(?:/s)?\b|egabits?\b|igabits?\b|bs\b|[Bb]\b)|([ei]gabytes?)(?: ?/ ?s(?:ec)?| per second)|(/s)\b)`)
 
 // mostRates are looked at in one line.
 const mostRates = 16

@@ -94,7 +94,8 @@ var (
 	ncclWord   = piece.Compile(`(?i)\bnccl\w*\b|\ball_?reduce\w*|\bucx\w*\b|\bosu_\w+`)
 	verbsTool  = piece.Compile(`(?i)\bib_(?:write|read|send)_bw\b|\bperftest\b`)
 	saturates  = piece.Compile(`(?i)\b(?:saturat\w+|line ?rate|full (?:speed|rate|bandwidth)|reliably)\b`)
-	slower     = piece.Compile(`(?i)\b(?:slow\w*|lower|less|worse|poor\w*)\b`)
+	fallsShort = piece.Compile(`(?i)\b(?:fail\w*|not|n't|cannot|unable|never)\b[^.;]{0,16}\b(?:saturat\w+|fill\w*|line ?rate)\b`)
+	slower     = piece.Compile(`(?i)\b(?:slow\w*|lower|low|less|worse|poor\w*)\b`)
 )
 
 // tools: another tool fills what iperf3 does not, in one sentence or in two.
@@ -111,11 +112,17 @@ func (t *teller) tools(text string) (told bool) {
 		bits := last(one)
 		three := iperf3Word.MatchString(one)
 		other := otherTool.MatchString(iperf3Word.ReplaceAllString(one, ""))
+		if short := fallsShort.MatchString(one); three && !other && short {
+			t.topic("iperf3 short", iperf3Word.FindString(one))
+		} else if other && !three && !short && saturates.MatchString(one) {
+			t.topic("other fills", "")
+		}
 		switch {
 		case three && !other:
 			if bits > 0 || !others {
 				t.topic("iperf3 rate", whole(bits))
 			}
+		case other && !three && fallsShort.MatchString(one):
 		case other && !three && (bits > 0 || saturates.MatchString(one)):
 			t.topic("other rate", whole(bits))
 		}
@@ -126,6 +133,11 @@ func (t *teller) tools(text string) (told bool) {
 		if bits > 0 && !three && (otherTool.MatchString(one) || copyTool.MatchString(one)) {
 			t.set("rate_other", whole(bits))
 			told = true
+		}
+	}
+	if x, ok := t.C.Topics["iperf3 short"]; ok {
+		if _, both := t.C.Topics["other fills"]; both {
+			slowly(x.Text)
 		}
 	}
 	fast, ok := t.C.Topics["other rate"]
