@@ -111,3 +111,27 @@ func TestToolsAndPartsTold(t *testing.T) {
 		{"100 TX", "The firewall's WAN port is slow.\nThe link is detected at 100 TX instead of 1000 T.\n", record.LineRate, 0.55, 0.65, "four pairs", ""},
 	})
 }
+
+// TestAnswersTold: answers that do not come back, tunnels in programs and lines at their rate.
+func TestAnswersTold(t *testing.T) {
+	judgeHardware(t, []hardwareCase{
+		{"a strict filter", "Pods of the new image can not reach any service.\nThe reverse path filter of the first interface was strict there. With loose it works.\n", record.AsymmetricRoute, 0.5, 0.65, "rp_filter=2", ""},
+		{"martians", "What the load balancer sends to the pods is lost.\nThe packets are logged as martians on eth2.\n", record.AsymmetricRoute, 0.5, 0.65, "rp_filter=2", ""},
+		{"a filter that is not it", "What the load balancer sends to the pods is lost.\nIt is not the rp_filter dropping them, I checked.\n", record.Unknown, 0, 0, "", "reverse path filter has to do"},
+		{"no answer leaves", "Pods whose address is on the secondary interface can not be reached.\nI see the traffic coming in on the node, but no return traffic.\n", record.AsymmetricRoute, 0.5, 0.65, "table 102", ""},
+		{"no answer, one interface", "Pods can not be reached.\nI see the traffic coming in on the node, but no return traffic.\n", record.Unknown, 0, 0, "", "second interface and no answer"},
+		{"a program's tunnel", "It is slow on our little router, 30 Mbps at most.\nThe log says: Missing WireGuard kernel module. Falling back to slow userspace implementation.\n", record.SenderCPU, 0.5, 0.65, "kernel's module", ""},
+		{"the line's own rate", "I test from home to my server. I can't get more than my upstream connection speed, is that expected?\n", record.Unknown, 0, 0, "", ""},
+		{"the line's own rate, said", "I test from home to my server.\nEach of us is limited to their outgoing connection speed.\n", record.LineRate, 0.5, 0.65, "-R", ""},
+		{"a gateway and no rate", "Two networks peer, one has a NAT gateway. Sometimes connections time out and I don't know why.\n", record.Unknown, 0, 0, "", "provider's gateway"},
+	})
+}
+
+// TestStandsStillAnyhow: a test that stands still with smaller packets too.
+func TestStandsStillAnyhow(t *testing.T) {
+	const run = "[  5]   0.00-1.00   sec   640 KBytes  5.24 Mbits/sec  410   41.0 KBytes       \n[  5]   1.00-2.00   sec  0.00 Bytes  0.00 bits/sec    5   1.36 KBytes       \n[  5]   2.00-3.00   sec  0.00 Bytes  0.00 bits/sec    2   1.36 KBytes       \n[  5]   3.00-4.00   sec  0.00 Bytes  0.00 bits/sec    1   1.36 KBytes       \n"
+	judgeHardware(t, []hardwareCase{
+		{"the MTU may be it", "Uploads to my VPS stall.\n" + run, record.MTU, 0.4, 0.5, "ping -M do", ""},
+		{"a smaller MTU changes nothing", "Uploads to my VPS stall.\nI set the MTU to 1380, no effect.\n" + run, record.Congestion, 0.4, 0.5, "mtr", ""},
+	})
+}

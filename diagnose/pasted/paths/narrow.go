@@ -24,8 +24,25 @@ var narrowStories = []story{
 		"Find whose it is (`ss -tinm` while it runs: rwnd_limited is the receiver's, sndbuf_limited the sender's). Let the system tune it: no fixed SO_SNDBUF, SO_RCVBUF or window in the program (Windows: DynamicSendBufferDisable off, autotuninglevel=normal), and the third values of tcp_rmem and tcp_wmem at twice the rate wanted times the round trip; or use several connections.", longAsks},
 }
 
+// wayStories are causes that sentences tell of answers that are dropped, of tunnels in
+// programs and of lines.
+var wayStories = []story{
+	{[]string{"rp_drops"}, nil, true, record.AsymmetricRoute, 0.58, "the reverse path filter",
+		"By what is said, the kernel's reverse path filter has to do with it: packets come by one interface, the route back to their sender leads by another, and strict filtering (rp_filter 1) drops them without a word.",
+		"`sysctl -w net.ipv4.conf.all.rp_filter=2 net.ipv4.conf.LINK.rp_filter=2` (loose; the larger of the two counts), kept in /etc/sysctl.d; better so that answers leave by the link that the request came by: a table and a rule for each address (`ip rule add from ADDRESS2 table 102; ip route add default via GATEWAY2 dev LINK2 table 102`).", routeAsks},
+	{[]string{"no_return", "second_link"}, nil, false, record.AsymmetricRoute, 0.56, "the second interface's way back",
+		"By what is said, requests arrive by a second interface and no answer leaves: a host sends answers by its one best route, whatever the interface of the request, and where that is another one the reverse path filter drops the request, or the provider the answer.",
+		"A table and a rule for the second address (`ip route add default via GATEWAY2 dev LINK2 table 102; ip rule add from ADDRESS2 table 102`), and rp_filter=2 on both links; in containers' networks the plugin's own setting for it (AWS VPC CNI: external SNAT and its connection marks).", routeAsks},
+	{[]string{"userspace_tunnel"}, []string{"cpu_full_not", "not_cpu"}, true, record.SenderCPU, 0.56, "the tunnel's program",
+		"By what is said, a program runs the tunnel and not the kernel: each packet is copied into the program and back, and encrypted by one thread of it, which on a small processor is full at some tens of Mbit/s.",
+		"Use the kernel's module where there is one (wireguard in Linux 5.6 and later, OpenVPN's DCO, xfrm instead of libipsec), a newer version of the program (GSO and GRO in wireguard-go), or a faster box for the tunnel.", coreAsks},
+	{[]string{"own_line"}, nil, false, record.LineRate, 0.56, "the line upstream",
+		"By what is said, the rate is that of the line in that direction: a test that sends carries what the line sends, and most lines send less than they receive.",
+		"Nothing is wrong with it. Measure the other way with -R, where the server sends.", coreAsks[1:]},
+}
+
 // allStories are those of every kind, in the order in which they are told.
-var allStories = slices.Concat(stories, narrowStories)
+var allStories = slices.Concat(stories, narrowStories, wayStories)
 
 // linePart is which part of its line rate somebody says is carried.
 func linePart(v *scene.View) (part float64, at piece.Source, ok bool) {
