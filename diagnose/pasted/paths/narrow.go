@@ -30,7 +30,7 @@ var wayStories = []story{
 	{[]string{"rp_drops"}, nil, true, record.AsymmetricRoute, 0.58, "the reverse path filter",
 		"By what is said, the kernel's reverse path filter has to do with it: packets come by one interface, the route back to their sender leads by another, and strict filtering (rp_filter 1) drops them without a word.",
 		"`sysctl -w net.ipv4.conf.all.rp_filter=2 net.ipv4.conf.LINK.rp_filter=2` (loose; the larger of the two counts), kept in /etc/sysctl.d; better so that answers leave by the link that the request came by: a table and a rule for each address (`ip rule add from ADDRESS2 table 102; ip route add default via GATEWAY2 dev LINK2 table 102`).", routeAsks},
-	{[]string{"no_return", "second_link"}, nil, false, record.AsymmetricRoute, 0.56, "the second interface's way back",
+	{[]string{"no_return", "second_link"}, nil, false, record.AsymmetricRoute, 0.56, "the second interface's return path",
 		"By what is said, requests arrive by a second interface and no answer leaves: a host sends answers by its one best route, whatever the interface of the request, and where that is another one the reverse path filter drops the request, or the provider the answer.",
 		"A table and a rule for the second address (`ip route add default via GATEWAY2 dev LINK2 table 102; ip rule add from ADDRESS2 table 102`), and rp_filter=2 on both links; in containers' networks the plugin's own setting for it (AWS VPC CNI: external SNAT and its connection marks).", routeAsks},
 	{[]string{"userspace_tunnel"}, []string{"cpu_full_not", "not_cpu"}, true, record.SenderCPU, 0.56, "the tunnel's program",
