@@ -12,6 +12,9 @@ var lanesFirst = piece.Compile(`(?i)\bx ?(1|2|4|8|16) pci(?:-?e| express) ?(?:ge
 // tunnelWord is a tunnel or its link, as sentences name it.
 const tunnelWord = `(?:wg[-\d]\w*|wire ?guard|tun\d+|tunnels?|vpn|vxlan\w*|overlay|ipsec|openvpn|gre\d*)`
 
+// pathFilter is the kernel's check of where packets come from, as sentences name it.
+const pathFilter = `(?:reverse path filter\w*|rp_?filter\w*)`
+
 // narrowStories are what people tell of packets that do not fit, of windows that are too
 // small and of work that piles up on one core.
 var narrowStories = []storyWords{
@@ -22,7 +25,7 @@ var narrowStories = []storyWords{
 	{"half_through", piece.Compile(`(?i)\b(?:half|third|quarter)\b[^.;]{0,40}\b(?:without (?:the |a |any )?` + tunnelWord + `|what they are without|than without|(?:of|than) (?:the |a |from )?(?:speed of |host |that of )?(?:the )?(?:bare[- ]?metals?|nodes?|hosts?|underlay|native))\b`)},
 	{"small_window", piece.Compile(`(?i)\b(?:due to|because of|caused by|limited by|restricted by|capped by|reason is|culprit is|problem is|suffers? from)\b[^.;]{0,24}\b(?:low|small|tiny|fixed|default|insufficient|limited|tcp)\b[^.;]{0,16}\b(?:tcp |send |receive |socket |congestion |advertised )*(?:windows?|buffers?|sndbuf|rcvbuf)\b(?: sizes?)?|\b(?:small|fixed|tiny|low|limited)(?:,? (?:and )?\w+)? (?:tcp |send |receive |socket |advertised )+(?:windows?|buffers?)(?: sizes?)?\b[^.;]{0,24}\b(?:is|are|was|were|seems?)(?: \w+)? (?:the )?(?:problem\w*|limit\w*|bottleneck|reason|cause|culprit)`)},
 	{"cpu_bound", piece.Compile(`(?i)\b(?:cpus?|processor|vcpus?) (?:is|was|becomes?|being|are) (?:the |my |our )?(?:performance|main|real|actual|only) (?:bottleneck|limit\w*|problem)|\bcpu util\w*:? (?:\d+ ?%,? ?)*(?:9[5-9]|100) ?%`)},
-	{"rp_drops", piece.Compile(`(?i)\b(?:reverse path filter\w*|rp_?filter|rpf)\b[^.;]{0,80}\b(?:strict|drop\w*|discard\w*|martians?|loose|disabl\w+|replies|fix\w*|work(?:s|ed))\b|\b(?:disabl\w+|loosen\w*|relax\w*|strict)\b[^.;]{0,24}\b(?:reverse path filter\w*|rp_?filter)\b|\b(?:packets?|replies|traffic)\b[^.;]{0,30}\b(?:logged|seen|dropped|show up) as martians?\b`)},
+	{"rp_drops", piece.Compile(`(?i)\b` + pathFilter + `\b[^.;]{0,60}\b(?:was|were|is still|still|being)\b[^.;]{0,20}\b(?:strict|dropp\w+|enabled|on)\b|\b(?:if|when|after|once|until) (?:we|i) (?:\w+ ){0,3}(?:disabl\w+|loosen\w*|set|chang\w+|turn\w*)\b[^.;]{0,40}\b` + pathFilter + `\b|\b(?:disabl\w+|loosening|relaxing)\b[^.;]{0,24}\b` + pathFilter + `\b[^.;]{0,40}\b(?:fix\w*|help\w*|solv\w*|work(?:s|ed))\b|\b(?:packets?|replies|traffic)\b[^.;]{0,30}\b(?:logged|seen|dropped|show up) as martians?\b`)},
 	{"no_return", piece.Compile(`(?i)\b(?:traffic|packets?|requests?|syns?|pings?)\b[^.;]{0,30}\b(?:com(?:e|es|ing) in|arriv\w+|reach\w*)\b[^.;]{0,60}\b(?:no|without(?: any)?|never an?|not an?) (?:return\w*|repl(?:y|ies)|responses?|answers?|outgoing)\b`)},
 	{"second_link", piece.Compile(`(?i)\b(?:second(?:ary)?|2nd|additional|extra) (?:eni|nic|interface|network (?:card|interface|adapter)|adapter|port)s?\b|\b(?:eth[1-9]|ens[67])\b`)},
 	{"userspace_tunnel", piece.Compile(`(?i)\b(?:user-?space) (?:wireguard|implementation|tunnel|vpn|datapath)\b|\b(?:wireguard-go|boringtun|libipsec)\b|\bmissing (?:the )?wireguard\b[^.;]{0,20}\bkernel module\b`)},

@@ -95,7 +95,7 @@ var (
 	verbsTool  = piece.Compile(`(?i)\bib_(?:write|read|send)_bw\b|\bperftest\b`)
 	saturates  = piece.Compile(`(?i)\b(?:saturat\w+|line ?rate|full (?:speed|rate|bandwidth)|reliably)\b`)
 	fallsShort = piece.Compile(`(?i)\b(?:fail\w*|not|n't|cannot|unable|never)\b[^.;]{0,16}\b(?:saturat\w+|fill\w*|line ?rate)\b`)
-	slower     = piece.Compile(`(?i)\b(?:slow\w*|lower|low|less|worse|poor\w*)\b`)
+	slower     = piece.Compile(`(?i)\b(?:slow\w*|lower|less|worse|poor\w*)\b|\blow\b[^.;]{0,60}\bcompared\b`)
 )
 
 // tools: another tool fills what iperf3 does not, in one sentence or in two.
@@ -135,10 +135,9 @@ func (t *teller) tools(text string) (told bool) {
 			told = true
 		}
 	}
-	if x, ok := t.C.Topics["iperf3 short"]; ok {
-		if _, both := t.C.Topics["other fills"]; both {
-			slowly(x.Text)
-		}
+	short, one := t.C.Topics["iperf3 short"]
+	if fills, other := t.C.Topics["other fills"]; one && other && t.near(short) && t.near(fills) {
+		slowly(short.Text)
 	}
 	fast, ok := t.C.Topics["other rate"]
 	slow, both := t.C.Topics["iperf3 rate"]
@@ -146,6 +145,14 @@ func (t *teller) tools(text string) (told bool) {
 		slowly("iperf3")
 	}
 	return told
+}
+
+// oneStory is within how many lines sentences are about one thing.
+const oneStory = 12
+
+// near reports what a sentence of this story told.
+func (t *teller) near(x piece.Value) bool {
+	return x.File == t.l.File && t.l.Number-x.From <= oneStory
 }
 
 // flows are how one and several connections are told of.
