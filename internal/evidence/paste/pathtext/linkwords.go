@@ -4,7 +4,7 @@ import "github.com/linerate/linerate/internal/evidence/paste/piece"
 
 // linkStories are what people tell of several links, of storage over them and of guests,
 // each a fact of "said" as those of stories are.
-var linkStories = []story{
+var linkStories = []storyWords{
 	// One of several links is full, another has nothing to do.
 	{"one_idle", piece.Compile(`(?i)\b(?:(?:near[- ]|full[- ]|almost[- ])*(?:wire|line)[- ]?(?:speed|rate)|full (?:speed|rate)|saturat\w+|max(?:es|ed|ing)? out|100 ?%)\b[^.;]{0,30}\b(?:for |on |of )?only (?:for |on |of )?(?:one|a single|1)\b|\bthe (?:other|second|2nd)(?: (?:one|two|three|links?|nics?|ports?|interfaces?|slaves?|members?|cards?|adapters?|uplinks?|cables?|eth\d|vmnic\d)){0,2}\b[^.;]{0,14}\b(?:does nothing|do nothing|idles|idling|(?:is|are|sits?|stays?|remains?|was|were)(?: \w+)? (?:idle|unused|at (?:0|zero)|empty|silent|quiet)|(?:is|are|was|were)(?: (?:not|never|barely|hardly|almost not|n't)|n't)(?: \w+)? (?:used|touched|utili[sz]ed)|(?:gets?|sees?|carries|shows?|has) (?:no (?:traffic|load|packets|data)|nothing|almost nothing|hardly any(?:thing)?|zero|0 ?[kmg]?b?))\b`)},
 	{"several_ends", piece.Compile(`(?i)\b(?:two|three|four|five|six|several|multiple|many|both|different|separate|\d{1,2})(?: (?:\w+-)?\w+){0,2} (?:hosts|clients|servers|machines|pcs|computers|workstations|receivers|nodes|hypervisors|desktops|destinations|users)\b|\bone (?:file |copy |stream )?to each\b|\bfrom each (?:of the )?(?:clients?|hosts?|machines?)\b`)},
