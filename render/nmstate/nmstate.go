@@ -164,6 +164,10 @@ func (w *writer) bond(d device.Device, item *yamldoc.Node) {
 			w.ledger.Cannot(d.ID, o.Key, "mode "+d.Mode()+" has no such option, and NetworkManager behind nmstate refuses it")
 			continue
 		}
+		if !said.Has(o.Value) {
+			w.ledger.Cannot(d.ID, o.Key, "nmstate has no "+said.Name+" "+o.Value)
+			continue
+		}
 		value := node.Plain(o.Value)
 		switch {
 		case said.Words != nil:
@@ -287,12 +291,16 @@ func (w *writer) family(d device.Device, item *yamldoc.Node, group, dhcp string,
 	w.ledger.Say(d.ID, dhcp)
 	if !v4 {
 		accept, said := d.Truth("accept-ra")
-		autoconf = accept || automatic && !said
+		w.ledger.Say(d.ID, "accept-ra", "link-local")
+		if accept && !automatic {
+			w.ledger.Cannot(d.ID, "accept-ra", "nmstate takes what routers say only together with DHCPv6, which is on too")
+			automatic = true
+		}
+		autoconf = automatic && (accept || !said)
 		localOnly = d.Master == ""
 		if families := d.Key("link-local"); families != nil {
 			localOnly = slices.Contains(node.Texts(families), "ipv6")
 		}
-		w.ledger.Say(d.ID, "accept-ra", "link-local")
 	}
 	w.overrides(d, n, dhcp+"-overrides.")
 	addresses := node.Sequence()
