@@ -9,7 +9,6 @@ import (
 
 	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/render"
-	"github.com/linerate/linerate/render/node"
 )
 
 // TestNmstateProgram lets nmstatectl turn what is written of drawn hosts into
@@ -71,7 +70,7 @@ func connectionsOf(t *testing.T, text []byte) map[string]string {
 		t.Fatalf("%v\n%s", err, text)
 	}
 	files := map[string]string{}
-	for _, pair := range node.Items(root.Get("NetworkManager")) {
+	for _, pair := range root.Get("NetworkManager").Items {
 		if len(pair.Items) == 2 {
 			files[pair.Items[0].Text] = pair.Items[1].Text
 		}
