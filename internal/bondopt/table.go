@@ -56,7 +56,7 @@ func optionRows() []Option {
 			Doc: "whether the bond has carrier only while a port collects and distributes"},
 		{Name: "ad_select", Attr: 22, Size: 1, Words: []string{"stable", "bandwidth", "count", "actor_port_prio"}, Default: "stable", NeedsDown: true, Source: "BOND_OPT_AD_SELECT",
 			Doc: "how the aggregator is chosen", Proc: "Aggregator selection policy (ad_select)",
-			In: in{Netplan: {Name: "ad-select", Lacks: []string{"actor_port_prio"}}, Networkd: {Name: "AdSelect", Lacks: []string{"actor_port_prio"}}, Keyfile: {}, Nmstate: {}, Ifenslave: {}, Teamd: {Name: "runner.agg_select_policy", Words: []string{"", "bandwidth", "count", ""}, Modes: lacp}, Talos: {Name: "adSelect"}}},
+			In: in{Netplan: {Name: "ad-select", Lacks: []string{"actor_port_prio"}}, Networkd: {Name: "AdSelect", Lacks: []string{"actor_port_prio"}}, Keyfile: {}, Nmstate: {Lacks: []string{"actor_port_prio"}}, Ifenslave: {}, Teamd: {Name: "runner.agg_select_policy", Words: []string{"", "bandwidth", "count", ""}, Modes: lacp}, Talos: {Name: "adSelect"}}},
 		{Name: "ad_actor_sys_prio", Attr: 24, Size: 2, Min: 1, Max: 65535, Default: "65535", Modes: lacp, Hidden: true, Source: "BOND_OPT_AD_ACTOR_SYS_PRIO",
 			Doc: "this system's LACP priority", Proc: "System priority",
 			In: in{Networkd: {Name: "AdActorSystemPriority"}, Keyfile: {}, Nmstate: {}, Ifupdown2: {Older: []string{"ad_sys_priority"}}, Teamd: {Name: "runner.sys_prio"}, Talos: {Name: "adActorSysPrio", ZeroUnsaid: true}}},

@@ -159,6 +159,9 @@ func (w writer) identity(d device.Device) []shell.Pair {
 	if mode := d.Key("activation-mode"); mode != nil && (mode.Text == "manual" || mode.Text == "off") {
 		onboot = "no"
 		w.l.Say(d.ID, "activation-mode")
+		if mode.Text == "off" {
+			w.l.Cannot(d.ID, "activation-mode", "ONBOOT=no leaves the device alone, and nothing keeps it down")
+		}
 	}
 	p.put("ONBOOT", onboot)
 	if d.MTU > 0 {

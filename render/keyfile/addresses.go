@@ -124,9 +124,25 @@ func (c *connection) method(f family) {
 		return
 	}
 	c.set(f.group, "method", method)
+	c.besideOthers(f, local && method != "link-local")
 	if c.nameless(f.group) {
 		// A file that says more of a family that is off is refused whole.
 		c.file.remove(func(group, key string) bool { return group == f.group && strings.HasPrefix(key, "dns") })
+	}
+}
+
+// besideOthers says whether link-local addresses stand beside those of the method.
+func (c *connection) besideOthers(f family, local bool) {
+	families := c.Key("link-local")
+	switch {
+	case families == nil:
+	case f.is4 && local:
+		c.set(f.group, "link-local", linkLocalOn)
+		c.ledger.Cannot(c.ID, "link-local", "[ipv4] link-local is NetworkManager's from 1.40 on")
+	case f.is4:
+		c.file.remove(func(group, key string) bool { return group == f.group && key == "link-local" })
+	case !local && !c.off(f.group) && c.file.value(f.group, "method") != "link-local":
+		c.ledger.Cannot(c.ID, "link-local", "a device with IPv6 always has a link-local address with NetworkManager")
 	}
 }
 
@@ -151,8 +167,11 @@ func (c *connection) automatic(f family) (method string, said bool) {
 		}
 		said = true
 		c.ledger.Say(c.ID, key)
-		if on {
+		switch {
+		case on:
 			method = "auto"
+		case key == "accept-ra" && method == "auto":
+			method = "dhcp" // without what routers say
 		}
 	}
 	return method, said

@@ -59,3 +59,37 @@ func TestKeyfileEndpointsOfAllAddresses(t *testing.T) {
 		}
 	}
 }
+
+// Link-local addresses beside others, and DHCP without what routers say: NetworkManager
+// itself reads what is written, and it is read back; what it cannot do is a warning.
+func TestKeyfileLinkLocal(t *testing.T) {
+	for network, want := range map[string]map[string]string{
+		"addresses: [192.0.2.10/24], link-local: [ipv4, ipv6]":      {"ipv4.method": "manual", "ipv4.link-local": "enabled", "ipv6.method": "link-local"},
+		"dhcp4: true, link-local: [ipv4, ipv6]":                     {"ipv4.method": "auto", "ipv4.link-local": "enabled"},
+		"dhcp6: true, accept-ra: false":                             {"ipv6.method": "dhcp"},
+		"dhcp6: true":                                               {"ipv6.method": "auto"},
+		"addresses: ['2001:db8::10/64'], link-local: []":            {"ipv6.method": "manual", "warning": "always has a link-local address"},
+		"addresses: [192.0.2.10/24], link-local: []":                {"ipv6.method": "disabled"},
+		"addresses: [192.0.2.10/24], link-local: [ipv6], mtu: 1400": {"ipv4.link-local": "default"},
+	} {
+		t.Run(network, func(t *testing.T) {
+			out := written(t, inputOf(t, "f.yaml", "linerate: v1\nhosts: {h: {network: {version: 2, ethernets: {eno1: {"+network+"}}}}}\n", "h"))
+			var warnings string
+			for _, w := range out.Warnings {
+				warnings += w.Why + "\n"
+			}
+			if !strings.Contains(warnings, want["warning"]) {
+				t.Errorf("no warning %q in %q", want["warning"], warnings)
+			}
+			got, complaints := networkManager(t, out.Files)
+			if len(complaints) > 0 {
+				t.Errorf("NetworkManager complains: %q", complaints)
+			}
+			for key, value := range want {
+				if is := got["eno1.nmconnection"][key]; key != "warning" && !strings.Contains(is, value) {
+					t.Errorf("%s is %q, want %s", key, is, value)
+				}
+			}
+		})
+	}
+}

@@ -85,9 +85,9 @@ func (r *connectionReader) method(group string) (local bool) {
 	switch {
 	case !ok || l.value == "auto":
 		node.Put(r.entry, dhcp, node.Plain("true"))
-		return group == "ipv6"
+		return group == "ipv6" || r.besideOthers()
 	case l.value == "manual":
-		return group == "ipv6"
+		return group == "ipv6" || r.besideOthers()
 	case l.value == "link-local":
 		return true
 	case l.value == "disabled" || l.value == "ignore":
@@ -99,6 +99,13 @@ func (r *connectionReader) method(group string) (local bool) {
 	}
 	r.refuse(l, "a fabric has no such method")
 	return group == "ipv6"
+}
+
+// besideOthers reports IPv4 link-local addresses beside those of the method.
+func (r *connectionReader) besideOthers() bool {
+	l, ok := r.file.find("ipv4", "link-local")
+	r.used[l.number] = ok && linkLocalWords[l.value] || r.used[l.number]
+	return l.value == linkLocalOn
 }
 
 func (r *connectionReader) gateway(group string) {

@@ -45,6 +45,12 @@ var routeOptions = [...]struct{ word, key string }{
 	{"cwnd", "congestion-window"}, {"initrwnd", "advertised-receive-window"}, {"advmss", "advertised-mss"},
 }
 
+// linkLocalOn is [ipv4] link-local for addresses beside those of the method, of
+// linkLocalWords that leave it to the method or say no (NMSettingIP4LinkLocal).
+const linkLocalOn = "3"
+
+var linkLocalWords = map[string]bool{"0": true, "1": true, "2": true, linkLocalOn: true}
+
 // scopeNumbers are the scopes of routes (RT_SCOPE_UNIVERSE and its like).
 var scopeNumbers = map[string]string{"global": "0", "link": "253", "host": "254"}
 

@@ -164,6 +164,10 @@ func (w *writer) bond(d device.Device, item *yamldoc.Node) {
 			w.ledger.Cannot(d.ID, o.Key, "mode "+d.Mode()+" has no such option, and NetworkManager behind nmstate refuses it")
 			continue
 		}
+		if !said.Has(o.Value) {
+			w.ledger.Cannot(d.ID, o.Key, "nmstate has no "+said.Name+" "+o.Value)
+			continue
+		}
 		value := node.Plain(o.Value)
 		switch {
 		case said.Words != nil:
@@ -286,12 +290,17 @@ func (w *writer) family(d device.Device, item *yamldoc.Node, group, dhcp string,
 	autoconf, localOnly := false, false
 	w.ledger.Say(d.ID, dhcp)
 	if !v4 {
-		autoconf, _ = d.Truth("accept-ra")
+		accept, said := d.Truth("accept-ra")
+		w.ledger.Say(d.ID, "accept-ra", "link-local")
+		if accept && !automatic {
+			w.ledger.Cannot(d.ID, "accept-ra", "nmstate takes what routers say only together with DHCPv6, which is on too")
+			automatic = true
+		}
+		autoconf = automatic && (accept || !said)
 		localOnly = d.Master == ""
 		if families := d.Key("link-local"); families != nil {
 			localOnly = slices.Contains(node.Texts(families), "ipv6")
 		}
-		w.ledger.Say(d.ID, "accept-ra", "link-local")
 	}
 	w.overrides(d, n, dhcp+"-overrides.")
 	addresses := node.Sequence()
@@ -305,11 +314,18 @@ func (w *writer) family(d device.Device, item *yamldoc.Node, group, dhcp string,
 		}
 	}
 	on := automatic || autoconf || localOnly || len(addresses.Items) > 0
+	switch families := d.Key("link-local"); {
+	case families == nil:
+	case v4 && slices.Contains(node.Texts(families), "ipv4"):
+		w.ledger.Cannot(d.ID, "link-local", "nmstate asks for no link-local address of IPv4")
+	case !v4 && on && !localOnly:
+		w.ledger.Cannot(d.ID, "link-local", "a device with IPv6 always has a link-local address with NetworkManager behind nmstate")
+	}
 	head := []yamldoc.Pair{{Key: "enabled", Value: node.Plain(strconv.FormatBool(on))}}
 	if on {
 		head = append(head, yamldoc.Pair{Key: "dhcp", Value: node.Plain(strconv.FormatBool(automatic))})
 		if !v4 {
-			head = append(head, yamldoc.Pair{Key: "autoconf", Value: node.Plain(strconv.FormatBool(autoconf || automatic))})
+			head = append(head, yamldoc.Pair{Key: "autoconf", Value: node.Plain(strconv.FormatBool(autoconf))})
 		}
 		node.Put(n, "address", addresses)
 	}

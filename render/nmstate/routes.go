@@ -3,6 +3,7 @@ package nmstate
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 
 	"github.com/linerate/linerate/fabric"
@@ -131,11 +132,18 @@ func (w *writer) nameservers(d device.Device) {
 	servers := d.Key("nameservers")
 	for _, text := range node.Texts(servers.Get("addresses")) {
 		if a, err := netip.ParseAddr(text); err == nil {
-			w.servers.Items = append(w.servers.Items, node.Quoted(a.String()))
+			once(w.servers, a.String())
 		}
 	}
 	for _, text := range node.Texts(servers.Get("search")) {
-		w.search.Items = append(w.search.Items, node.Quoted(text))
+		once(w.search, text)
 	}
 	w.ledger.Say(d.ID, "nameservers.addresses", "nameservers.search")
+}
+
+// once adds a text to a list that has it not yet.
+func once(list *yamldoc.Node, text string) {
+	if !slices.Contains(node.Texts(list), text) {
+		list.Items = append(list.Items, node.Quoted(text))
+	}
 }
