@@ -42,7 +42,7 @@ func profilesPage() string {
 	b.WriteString("# Sysctl profiles\n\n" + madeBy + `A fabric file names them (` + "`profiles: [throughput, security]`" + `), ` + "`plan`" + ` shows what they would change on
 your host, and why. A file without the key sets none. They are computed, not copied: here for a host of Linux 6.1 with 64 GiB, one
 link of 25 Gbit/s, a path of 8.9 ms, and the kernel's defaults.
-[What inspect says of values that are there already](../sysctls.md).
+[What inspect says of values that are there already](sysctls.md).
 `)
 	for _, name := range [...]string{"throughput", "security"} {
 		compute, _ := profile.ByName(name)

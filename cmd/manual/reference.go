@@ -47,6 +47,7 @@ func reference(program *cobra.Command, tree string) (map[string]string, error) {
 	}
 	pages["documents.md"] = documentsPage(tree)
 	pages["profiles.md"] = profilesPage()
+	pages["sysctls.md"] = sysctlsPage()
 	pages["bondoptions.md"] = bondPage()
 	return pages, nil
 }

@@ -1,9 +1,6 @@
 package host
 
 import (
-	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -152,31 +149,5 @@ func TestSysctlsOdd(t *testing.T) {
 			set(row.Key, value)(&h)
 		}
 		Judge(h)
-	}
-}
-
-// sysctlPage is the table as a Markdown page.
-func sysctlPage() string {
-	var b strings.Builder
-	b.WriteString("# Tunables that `inspect` judges\n\n    linerate inspect                      # this host: what is wrong, and what to do\n\nMade from `diagnose/host/sysctl.go`, the one place where they are judged. A value that is not here is not judged.\n\n")
-	b.WriteString("| key | wrong is | why | what to do | source |\n|---|---|---|---|---|\n")
-	for _, r := range sysctlTable {
-		fmt.Fprintf(&b, "| `%s` | %s (%s) | %s | %s | %s |\n", r.Key, r.Wrong, r.Severity, r.Why, strings.ReplaceAll(r.Remedy, "KEY", "it"), r.Source)
-	}
-	return b.String()
-}
-
-// The page of judged tunables is the table's. UPDATE=1 writes it.
-func TestSysctlPage(t *testing.T) {
-	page := filepath.Join("..", "..", "docs", "sysctls.md")
-	want := sysctlPage()
-	if os.Getenv("UPDATE") != "" {
-		if err := os.WriteFile(page, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	got, err := os.ReadFile(page)
-	if err != nil || string(got) != want {
-		t.Errorf("docs/sysctls.md is not the table's (UPDATE=1 go test ./diagnose/host -run SysctlPage writes it): %v", err)
 	}
 }

@@ -206,7 +206,7 @@ func ofRoutes(v *scene.View) (out []scene.Missing) {
 			out = append(out, scene.Missing{Command: "ip route get PEER from ADDRESS", Host: h.Name, Why: "by which interface the answers of each address leave"})
 		}
 		if systemOf(h) == linux {
-			if len(scene.Addresses(h)) == 0 {
+			if len(h.Subjects("link")) == 0 || len(scene.Addresses(h)) == 0 {
 				out = append(out, scene.Missing{Command: "ip -br addr", Host: h.Name, Why: "which address is on which interface"})
 			}
 			out = append(out, scene.Missing{Command: "sysctl -a | grep '\\.rp_filter'; nstat -az | grep -i filter", Host: h.Name, Why: "whether the kernel drops what arrives by another interface than answers leave (IPReversePathFilter)"})

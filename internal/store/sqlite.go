@@ -94,6 +94,8 @@ func explainSQLite(err error) error {
 		return fmt.Errorf("%w: %w", fs.ErrPermission, err)
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
 		return fmt.Errorf("%w: %w", ErrBusy, err)
+	case sqlite3.SQLITE_FULL:
+		return fmt.Errorf("%w: %w", ErrFull, err)
 	}
 	return err
 }

@@ -32,6 +32,8 @@ var (
 	ErrUnreachable = errors.New("database unreachable")
 	// ErrBusy: others write, and did not end within the time that a writer waits.
 	ErrBusy = errors.New("others are writing to the store")
+	// ErrFull: the disk has no room for it.
+	ErrFull = errors.New("the disk is full")
 	// ErrNoRun: no run of that name is kept.
 	ErrNoRun = errors.New("no such run")
 	// ErrNoTime: a record does not say when it was made, so no history has a

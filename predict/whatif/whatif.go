@@ -153,6 +153,9 @@ type ValueError struct {
 }
 
 func (e *ValueError) Error() string {
+	if e.Value == "" {
+		return fmt.Sprintf("%s: no value: write %s=VALUE, %s (%s)", e.Written, e.Key, e.Takes, e.Doc)
+	}
 	return fmt.Sprintf("%s: want %s (%s)", e.Written, e.Takes, e.Doc)
 }
 func (e *ValueError) Is(target error) bool { return target == ErrChange }

@@ -256,6 +256,13 @@ func stalledSmall(v *scene.View, segment float64, evidence []record.Evidence) {
 			}
 		}
 	}
+	if v.Said("mtu_helps_not", "not_mtu") && sure < 0.5 {
+		found := v.Add(record.Congestion, 0.48, nil, where,
+			"The test stands still: the connection is made, and then nearly all is lost, by what is said with smaller packets too. One direction of the way loses nearly everything: a radio or a line at its limit, a cable, a module, a queue, a policer.",
+			"`ping -c 200 -i 0.05 PEER` and `mtr -rwzc 200 PEER` each way: where the losses begin. Then the counters of each port, and a test at a low rate (`iperf3 -u -b 5M`, then more): from which rate on it loses.", evidence...)
+		found.Ask = []scene.Missing{{Command: "mtr -rwzc 200 PEER; iperf3 -c PEER -u -b 5M, then more", Host: "both hosts", Why: "on which part of the way and from which rate on packets are lost"}}
+		return
+	}
 	found := v.Add(record.MTU, sure, nil, where,
 		fmt.Sprintf("The test stands still: small packets pass (the connection is made), and full segments of %.0f bytes hardly arrive. Either %s on the way carries less than a full packet and says so to nobody, or one direction loses nearly everything (a cable, a module, a queue).", segment, tunnel),
 		"`ping -M do -s 1472 PEER` both ways, then smaller until it passes (FreeBSD, macOS: `ping -D`). Only large ones lost: set the MTU of the tunnel and of what sends into it to what passes, plus 28, or clamp the MSS (`iptables -t mangle -A FORWARD -p tcp --tcp-flags SYN,RST SYN -j TCPMSS --clamp-mss-to-pmtu`). Small ones lost too (`ping -c 200 -i 0.05 PEER`): look at the counters of each port, not at the MTU.", evidence...)

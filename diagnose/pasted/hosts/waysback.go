@@ -16,7 +16,7 @@ import (
 // as often a network of its own, as storage has.
 func oneDefault(v *scene.View, h *piece.Host, all []scene.Own) {
 	by := onlyDefault(h)
-	if by == nil || len(h.Facts) == 0 {
+	if by == nil {
 		return
 	}
 	for _, a := range all {

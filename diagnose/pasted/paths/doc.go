@@ -7,5 +7,5 @@ import "github.com/linerate/linerate/diagnose/pasted/scene"
 
 // Rules are all there are about what is told. Their order does not matter.
 func Rules() []scene.Rule {
-	return []scene.Rule{userspaceOverlay, smallerHelped, offloadHelped, bulkLost, starved, slowOverlay, slowTool, burstingTool, unheldUDP, longWindow, flowLimit, lossyDistance, fullProgram, heavyProgram, perPacket, oneQueue, managedGateway, publicAddress, wrongWay, credits, sharedUSB, twoHomes, otherSpeeds, triedRemedies, slowAtSlot, oneQueuePair, eachOfThem, slowUSB, tellStories, guestBelowHost, guestBelowLink, tunnelTakes, sharedUplink, fullGigabit, oneLane, sshOverFast, toldCaps, toldWindow}
+	return []scene.Rule{userspaceOverlay, smallerHelped, offloadHelped, bulkLost, starved, slowOverlay, slowTool, burstingTool, unheldUDP, longWindow, flowLimit, lossyDistance, fullProgram, heavyProgram, perPacket, oneQueue, managedGateway, publicAddress, wrongWay, credits, sharedUSB, twoHomes, otherSpeeds, triedRemedies, slowAtSlot, oneQueuePair, eachOfThem, slowUSB, tellStories, guestBelowHost, guestBelowLink, tunnelTakes, sharedUplink, fullGigabit, oneLane, sshOverFast, toldCaps, toldWindow, drowned, cutPackets, halfThrough, fasterCopy}
 }

@@ -20,7 +20,7 @@ const mostOverDistance = 2 * unit.Gbps
 // toldWindow: a rate and a round trip that sentences alone tell: the window that they come
 // to, or that each connection's limit over such a way is its window or a few losses.
 func toldWindow(v *scene.View) {
-	if !v.Complains() || len(v.Findings) > 0 || pathOf(v).used() || v.Said("gateway", "not_window", "window_helps_not", "radio_link") || len(v.Case.Runs) > 0 || !farAway(v) && !v.Said("trip_ms") {
+	if !v.Complains() || len(v.Findings) > 0 || pathOf(v).used() && !v.Said("rate_one") || v.Said("gateway", "not_window", "window_helps_not", "radio_link") || len(v.Case.Runs) > 0 || !farAway(v) && !v.Said("trip_ms") {
 		return
 	}
 	rate, h, at := saidRate(v, "rate_one", "copy_bps", "net_bps", "rate_most")

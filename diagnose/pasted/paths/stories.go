@@ -102,7 +102,7 @@ var stories = []story{
 // tellStories are the causes that facts of sentences come to together.
 func tellStories(v *scene.View) {
 	told := make(map[record.Cause]bool)
-	for _, s := range stories {
+	for _, s := range allStories {
 		if told[s.cause] || s.complains && !v.Complains() || surer(v, s.cause, s.sure) && s.cause != record.LACPDown {
 			continue
 		}
@@ -189,6 +189,9 @@ func guestBelowLink(v *scene.View) {
 	_, card, virtual := v.SaidBy("guest_card")
 	rate, h, at := saidRate(v, "rate_guest", "rate_most", "net_bps")
 	link := unit.BitRate(piece.Float(strings.TrimFunc(fast.Text, func(r rune) bool { return r < '0' || r > '9' }))) * unit.Gbps
+	if part, from, told := linePart(v); told && rate == 0 {
+		rate, at = unit.BitRate(part*float64(link)), from
+	}
 	if !ok || !virtual || rate == 0 || link < 10*unit.Gbps || float64(rate) < leastOfHost/2*float64(link) || float64(rate) > mostOfLink*float64(link) || pathOf(v).used() || v.Said("rate_host", "cloud") || v.HasFinding(record.ReceiverCPU) || v.HasFinding(record.SenderCPU) {
 		return
 	}

@@ -79,7 +79,7 @@ func triedRemedies(v *scene.View) {
 
 // Parts of what a slot carries from which, and up to which, a rate is the slot's.
 const (
-	slotFull = 0.72
+	slotFull = 0.62
 	slotOver = 1.02
 )
 

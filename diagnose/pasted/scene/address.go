@@ -3,6 +3,7 @@ package scene
 import (
 	"net/netip"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
@@ -32,7 +33,21 @@ func Addresses(h *piece.Host) []Own {
 			out = append(out, Own{Link: link, Prefix: p, At: x.Source})
 		}
 	}
+	for _, r := range h.Routes {
+		if own, ok := connected(r); ok && !slices.ContainsFunc(out, func(a Own) bool { return a.Link == own.Link }) {
+			out = append(out, own)
+		}
+	}
 	return out
+}
+
+// connected is the address that a link's own route names: the kernel made it with that.
+func connected(r piece.Route) (Own, bool) {
+	from := r.Route.Source
+	if r.Protocol != "kernel" || r.Gateway.IsValid() || r.Link == "" || r.Link == "lo" || !from.Is4() || r.Dst.Bits() >= 31 || !r.Dst.Contains(from) || r.Type != "" || from.IsLinkLocalUnicast() {
+		return Own{}, false
+	}
+	return Own{Link: r.Link, Prefix: netip.PrefixFrom(from, r.Dst.Bits()), At: r.Source}, true
 }
 
 // cardNames are interfaces of cards as the kernel, udev or BIOS name them.

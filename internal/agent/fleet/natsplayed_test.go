@@ -539,12 +539,14 @@ func (p *played) same(t *testing.T, before map[string]string) {
 
 // The attacks that a hostile tester found, played as they were.
 func TestNATSSecurityAttacks(t *testing.T) {
+	t.Parallel()
 	servers := map[string]func(t *testing.T) *testcluster.Server{"one": func(t *testing.T) *testcluster.Server { return testcluster.Start(t, nil) }}
 	if !testing.Short() {
 		servers["three"] = func(t *testing.T) *testcluster.Server { return testcluster.StartCluster(t).Server }
 	}
 	for name, start := range servers {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			p := play(t, start(t))
 			for _, attack := range slices.Sorted(maps.Keys(attacks)) {
 				t.Run(attack, func(t *testing.T) {

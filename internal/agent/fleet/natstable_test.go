@@ -83,11 +83,13 @@ func TestNATSSecurityTable(t *testing.T) {
 	if testing.Short() {
 		t.Skip("left out by -short: it takes seconds")
 	}
+	t.Parallel() // it waits for what must not come, mostly
 	for name, start := range map[string]func(t *testing.T) *testcluster.Server{
 		"one":   func(t *testing.T) *testcluster.Server { return testcluster.Start(t, nil) },
 		"three": func(t *testing.T) *testcluster.Server { return testcluster.StartCluster(t).Server },
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			a := attack(t, start(t))
 			columns, rows := table(t)
 			tried := make(map[string]bool)

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"unicode/utf8"
@@ -272,14 +273,29 @@ func (l *LastLine) Of(err error) error {
 	return fmt.Errorf("%w: %s", err, l.Text)
 }
 
-// Failures is an error when some pairs were not measured.
+// Failures is an error when some pairs were not measured; fleet.ErrUnreachable where
+// none was, as nothing could be reached or permitted it.
 func Failures(r record.Record) error {
 	if len(r.Failures) == 0 {
 		return nil
 	}
 	f := r.Failures[0]
-	return WithHint(fmt.Errorf("measure %s to %s: %s (%d of %d trials failed)", f.From, f.To, f.Error, len(r.Failures), len(r.Failures)+len(r.Trials)), BarredHint(f.Reason))
+	var err error = &failuresError{
+		what:   fmt.Sprintf("measure %s to %s: %s (%d of %d trials failed)", f.From, f.To, f.Error, len(r.Failures), len(r.Failures)+len(r.Trials)),
+		denied: len(r.Trials) == 0 && !slices.ContainsFunc(r.Failures, func(f record.Failure) bool { return !campaign.Denied(f) }),
+	}
+	return WithHint(err, BarredHint(f.Reason))
 }
+
+// failuresError is trials that failed.
+type failuresError struct {
+	what   string
+	denied bool // nothing was measured: every one was unreachable or not permitted
+}
+
+func (e *failuresError) Error() string { return e.what }
+
+func (e *failuresError) Is(target error) bool { return e.denied && target == fleet.ErrUnreachable }
 
 // BarredHint is what to look at when a connection was not made, by the reason of a
 // record's failure; "" for any other.

@@ -50,9 +50,9 @@ func BadFile(verb string, err error) error {
 	case errors.Is(err, syscall.EISDIR) && errors.As(err, &path):
 		return BadUsage(verb+" "+path.Path+": it is a directory, not a file", "name a file in it")
 	case errors.As(err, &large):
-		return BadUsage(verb+" "+large.Error(), "measure fewer pairs, directions or stream counts at a time, or name fewer hosts in a file")
+		return BadUsage(verb+" "+large.Error(), "name a smaller file, or a part of it: `head -c 8M FILE`; of a record or a fabric, measure fewer pairs at a time or name fewer hosts")
 	case errors.Is(err, fs.ErrPermission):
-		return WithHint(fmt.Errorf("%s: %w", verb, err), "check who may read the file")
+		return WithHint(fmt.Errorf("%s: %w", verb, err), "you may not read it: `ls -l` says who may; run this as such a user, or copy it")
 	}
 	return fmt.Errorf("%s: %w", verb, err)
 }

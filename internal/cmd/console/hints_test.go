@@ -7,8 +7,33 @@ import (
 	"testing"
 
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/run/campaign"
 	"github.com/linerate/linerate/record"
 )
+
+// Exit status 3 is nothing reached or permitted; a pair that was measured, or a trial
+// that failed for another reason, makes it 1.
+func TestStatusOfFailures(t *testing.T) {
+	failed := func(reasons ...string) (out []record.Failure) {
+		for _, reason := range reasons {
+			out = append(out, record.Failure{From: "a", To: "b", Reason: reason, Error: "no"})
+		}
+		return out
+	}
+	for _, c := range []struct {
+		r    record.Record
+		want int
+	}{
+		{record.Record{}, ExitDone},
+		{record.Record{Failures: failed(campaign.Unreachable, string(agentapi.CodeSilent), string(agentapi.CodePermission))}, ExitUnreachable},
+		{record.Record{Failures: failed(campaign.Unreachable, "")}, ExitFailed},
+		{record.Record{Failures: failed(campaign.Unreachable), Trials: []record.Trial{{}}}, ExitFailed},
+	} {
+		if got := Status(Failures(c.r)); got != c.want {
+			t.Errorf("%+v: status %d, want %d", c.r.Failures, got, c.want)
+		}
+	}
+}
 
 // What a firewall or a route bars has a hint with the flag that helps.
 func TestHintsOfWhatIsBarred(t *testing.T) {

@@ -68,6 +68,8 @@ func StoreHint(err error) error {
 		return WithHint(err, "check that the database runs, and who may enter")
 	case errors.Is(err, fs.ErrPermission):
 		return WithHint(err, "check who may read and write the store")
+	case errors.Is(err, store.ErrFull):
+		return WithHint(err, "make room there, or name a store elsewhere: --store FILE")
 	}
 	return err
 }

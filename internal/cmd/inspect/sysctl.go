@@ -142,7 +142,7 @@ func printSysctls(con *console.Console, h netstate.Host, all bool) {
 		if all {
 			fmt.Fprintf(con.Stdout, "sysctls of %s:\n", scope.title)
 		} else {
-			fmt.Fprintf(con.Stdout, "sysctls of %s that are not the kernel's defaults:\n", scope.title)
+			fmt.Fprint(con.Stdout, console.Wrapped("", "sysctls of "+scope.title+" that are not the kernel's defaults:", con.Width()))
 		}
 		for _, line := range lines {
 			fmt.Fprint(con.Stdout, line)

@@ -179,6 +179,14 @@ func checkTargets(args []string) error {
 	return nil
 }
 
+// asLogin is the way to log in to a host that was named bare, with its user or without.
+func asLogin(host string) string {
+	if strings.Contains(host, "@") {
+		return "ssh://" + host
+	}
+	return "ssh://root@" + host
+}
+
 // fileNotHost is the error of a file that stands where measure wants hosts or a fabric;
 // nil where there is no such file.
 func fileNotHost(arg string) error {
@@ -236,7 +244,7 @@ func (f *listenerFlags) resolve(ctx context.Context, args []string, from string)
 			if err := fileNotHost(arg); err != nil {
 				return nil, err
 			}
-			return nil, console.BadUsage("target "+arg+": no host of that name is known", "a bare name is tried as an iperf3 server: check the spelling, DNS and /etc/hosts; a host to log in to is ssh://root@"+t.host+", and a fabric file's name ends in .yaml")
+			return nil, console.BadUsage("target "+arg+": no host of that name is known", "a bare name is tried as an iperf3 server: check the spelling, DNS and /etc/hosts; a host to log in to is "+asLogin(t.host)+", and a fabric file's name ends in .yaml")
 		}
 		if err == nil {
 			err = checkZone(arg, found[0])
@@ -258,16 +266,6 @@ func (f *listenerFlags) resolve(ctx context.Context, args []string, from string)
 	return targets, nil
 }
 
-// deniedError is a run of which every target was unreachable or did not permit
-// it.
-type deniedError struct{ err error }
-
-func (d *deniedError) Error() string { return d.err.Error() }
-
-func (d *deniedError) Unwrap() error { return d.err }
-
-func (d *deniedError) Is(target error) bool { return target == fleet.ErrUnreachable }
-
 // listenerHint says what to look at where a target that listens could not be
 // measured; for other hosts err stays as it is.
 func (r *RunFlags) listenerHint(rec record.Record, err error) error {
@@ -275,17 +273,14 @@ func (r *RunFlags) listenerHint(rec record.Record, err error) error {
 		return err
 	}
 	f := rec.Failures[0]
-	if len(rec.Trials) == 0 && !slices.ContainsFunc(rec.Failures, func(f record.Failure) bool { return !campaign.Denied(f) }) {
-		err = &deniedError{err}
-	}
 	hint := ""
 	names, _ := splitTargets(r.args)
 	if len(names) > 1 && len(names) == len(r.args) && len(rec.Trials) == 0 && slices.Contains([]agentapi.Code{agentapi.CodeRefused, agentapi.CodeSilent, agentapi.CodeBlocked}, agentapi.Code(f.Reason)) {
-		return console.WithHint(err, "these names are taken for iperf3 servers, measured from this host; to measure between hosts say how to log in to them: linerate measure ssh://root@"+names[0]+" ssh://root@"+names[1])
+		return console.WithHint(err, "these names are taken for iperf3 servers, measured from this host; to measure between hosts say how to log in to them: linerate measure "+asLogin(names[0])+" "+asLogin(names[1]))
 	}
 	switch agentapi.Code(f.Reason) {
 	case agentapi.CodeRefused:
-		hint = "it was tried as an iperf3 server: start `iperf3 -s` or `linerate listen` there, or name its port, HOST:PORT; a firewall may also reject in its name; to log in to a host write ssh://root@" + names[0]
+		hint = "it was tried as an iperf3 server: start `iperf3 -s` or `linerate listen` there, or name its port, HOST:PORT; a firewall may also reject in its name; to log in to a host write " + asLogin(names[0])
 	case agentapi.CodeSilent:
 		hint = "is the host up? a firewall that drops looks like this too: open the port there, TCP, and UDP for --protocol udp"
 	case agentapi.CodeBlocked:

@@ -1,6 +1,7 @@
 package predict
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -50,6 +51,9 @@ func badWhatIf(text string, err error) error {
 		hint = console.OrMeant(unknown.Key, whatif.Keys(), "", "keys are "+strings.Join(whatif.Keys(), ", "))
 	} else if errors.As(err, &value) {
 		hint = console.OrMeant(value.Value, value.Words, value.Key+"=", "")
+		if value.Value == "" {
+			hint = cmp.Or(hint, "such as --what-if mtu=9000,links=4")
+		}
 	}
 	return console.BadUsage("--what-if "+text+": "+strings.TrimPrefix(why, text+": "), hint)
 }

@@ -2,6 +2,7 @@ package root
 
 import (
 	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -37,6 +38,16 @@ func TestErrorsOfUsers(t *testing.T) {
 	colon := file(t, "colon.yaml", "linerate: v1\nhosts:\n  a:\n    network\n      version: 2\n")
 	plain := file(t, "plain.yaml", "network:\n  version: 2\n")
 	failed := file(t, "failed.json", `{"schema":"linerate.record/v1","failures":[{"from":"a","to":"b","direction":"forward","streams":1,"reason":"silent","error":"connect to 10.0.0.2:5201: silent: no answer, as from a firewall that drops"}]}`)
+	huge := file(t, "huge.txt", "")
+	if err := os.Truncate(huge, 1<<30); err != nil {
+		t.Fatal(err)
+	}
+	other, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	taken := other.Addr().String()
 	isRecord := []string{"this is a record", "`linerate explain " + record}
 	for name, c := range map[string]struct {
 		args   []string
@@ -80,6 +91,12 @@ func TestErrorsOfUsers(t *testing.T) {
 		"one device of several":                 {test: "internal/run/campaign/named_linux_test.go TestKernelA2DevicePairsWhatItReaches"},
 		"a directory that there is not":         {args: []string{"report", record, "-o", filepath.Join(t.TempDir(), "none", "r.html")}, status: console.ExitUsage, want: []string{"no directory", "mkdir -p"}},
 		"a week":                                {args: []string{"compare", record, "--since", "week"}, status: console.ExitUsage, want: []string{"such as 30d"}},
+		"a login, to measure":                   {args: []string{"measure", "ann@no-such-host.invalid"}, status: console.ExitUsage, want: []string{"log in to is ssh://ann@no-such-host.invalid,"}},
+		"a huge text":                           {args: []string{"explain", huge}, status: console.ExitUsage, want: []string{"256 MiB", "head -c"}},
+		"a change on paper without a value":     {args: []string{"predict", cloud, "--what-if", "mtu"}, status: console.ExitUsage, want: []string{"write mtu=VALUE"}},
+		"credentials that there are not":        {args: []string{"inspect", "nats:db1", "--nats", "tls://127.0.0.1:1", "--creds", filepath.Join(t.TempDir(), "none")}, status: console.ExitUnreachable, want: []string{"no such file", "`linerate enroll TOKEN`"}},
+		"a web page at a port that is in use":   {args: []string{"serve", "--listen", "127.0.0.1:0", "--state", t.TempDir() + "/s", "--store", t.TempDir() + "/h.db", "--web", taken}, status: console.ExitFailed, want: []string{"another program has the port", "--web takes another"}},
+		"a server at a port that is in use":     {args: []string{"serve", "--listen", taken, "--state", t.TempDir() + "/s"}, status: console.ExitFailed, want: []string{"another program has the port", "--listen takes another"}},
 		"an unknown flag":                       {args: []string{"tune", cloud, "--port", "1"}, status: console.ExitUsage, want: []string{"hint: "}},
 	} {
 		t.Run(name, func(t *testing.T) {

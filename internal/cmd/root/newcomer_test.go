@@ -9,8 +9,8 @@ import (
 )
 
 // TestNewcomers counts what three new users type and read up to their first useful
-// answer, and runs what needs no host. The commands of the others are run over ssh by
-// overssh's TestMatrix, and over NATS by TestMeasureOverCluster.
+// answer, and runs what needs no host. The commands of the others are typed as the page
+// has them by the tests that it names, with an sshd and with agents.
 func TestNewcomers(t *testing.T) {
 	t.Chdir("../../..")
 	all := pages(t)
@@ -19,9 +19,9 @@ func TestNewcomers(t *testing.T) {
 		commands, words int
 		test            string
 	}{
-		{"docs/start.md", "## Two servers", "## Cloud", 2, 250, "internal/lab/labtest/overssh/measure_linux_test.go TestMatrix"},
+		{"docs/start.md", "## Two servers", "## Cloud", 2, 250, "internal/lab/labtest/overssh/newcomer_linux_test.go TestNewcomerBySSH"},
 		{"docs/start.md", "## Cloud", "## A fleet", 1, 200, ""},
-		{"docs/fleet.md", "# A fleet on NATS", "## Roles", 6, 500, "internal/cmd/root/measurebus_linux_test.go TestMeasureOverCluster"},
+		{"docs/fleet.md", "# A fleet on NATS", "## Roles", 6, 500, "internal/lab/labtest/overssh/newcomer_linux_test.go TestNewcomerWithAFleet"},
 	} {
 		_, section, found := strings.Cut(all[c.page], c.from)
 		section, _, ended := strings.Cut(section, c.to)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net/netip"
 	"os"
@@ -114,6 +115,16 @@ func (f *opts) reachedBy() ([]string, error) {
 	return names, nil
 }
 
+// openAuthority opens the state directory, and says how to name another where this
+// user may not have it.
+func openAuthority(dir string) (*authority.Authority, error) {
+	who, err := authority.Open(dir)
+	if errors.Is(err, fs.ErrPermission) && !errors.Is(err, authority.ErrShared) {
+		err = console.WithHint(err, "the keys must be in a directory of your own: --state DIR names one, or run it as the user who owns "+dir)
+	}
+	return who, err
+}
+
 func (f *opts) config() (authority.ServerConfig, error) {
 	names, err := f.reachedBy()
 	cfg := authority.ServerConfig{Name: f.name, Listen: f.listen, Names: names, Cluster: f.cluster, Routes: f.routes}
@@ -125,11 +136,11 @@ func (f *opts) config() (authority.ServerConfig, error) {
 
 // portTaken says in a line that another program has the port of the server, which
 // tells it in its own log's words; any other error stays.
-func portTaken(listen string, err error) error {
-	if !strings.Contains(err.Error(), "address already in use") {
+func portTaken(listen, flag string, err error) error {
+	if err == nil || !strings.Contains(err.Error(), "address already in use") {
 		return err
 	}
-	return console.WithHint(fmt.Errorf("serve on %s: another program has the port", listen), "`ss -lntp` shows which; --listen takes another")
+	return console.WithHint(fmt.Errorf("serve on %s: another program has the port", listen), "`ss -lntp` shows which; "+flag+" takes another")
 }
 
 func serve(ctx context.Context, con *console.Console, flags opts) error {
@@ -145,7 +156,7 @@ func serve(ctx context.Context, con *console.Console, flags opts) error {
 	if _, err := flags.web.address(); err != nil {
 		return err
 	}
-	who, err := authority.Open(stateDir(con, &flags))
+	who, err := openAuthority(stateDir(con, &flags))
 	if err != nil {
 		return err
 	}
@@ -163,7 +174,7 @@ func serve(ctx context.Context, con *console.Console, flags opts) error {
 	log := slog.New(slog.NewTextHandler(con.Stderr, &slog.HandlerOptions{Level: con.LogLevel()}))
 	s, err := server.Start(server.Config{Authority: who, Server: cfg, Replicas: replicas, PerUser: perUser, Logger: log})
 	if err != nil {
-		return portTaken(flags.listen, err)
+		return portTaken(flags.listen, "--listen", err)
 	}
 	defer s.Stop()
 	log.Info("serving", "nats", s.URL(), "state", stateDir(con, &flags))

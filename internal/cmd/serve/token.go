@@ -29,7 +29,7 @@ func opened(con *console.Console, flags *opts) (*authority.Authority, error) {
 	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 		return nil, console.BadUsage("serve: no state in "+dir, "`linerate serve` makes it at its first start; --state names another directory")
 	}
-	return authority.Open(dir)
+	return openAuthority(dir)
 }
 
 // servedAt is where hosts will find the server: as --nats or the environment

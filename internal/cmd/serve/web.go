@@ -67,7 +67,7 @@ func serveWeb(ctx context.Context, con *console.Console, f webFlags, who *author
 	listener, err := web.Listen(ctx, f.listen)
 	if err != nil {
 		done()
-		return nil, fmt.Errorf("serve the web page: %w", err)
+		return nil, portTaken(f.listen, "--web", fmt.Errorf("serve the web page: %w", err))
 	}
 	scheme := "http"
 	if !at.Addr().IsLoopback() { // a token must not be read on its way

@@ -304,6 +304,36 @@ func TestStopped(t *testing.T) {
 	}
 }
 
+// The end of a real run is a screen too, at its target and below one, with what limits
+// it and what to do next.
+func TestEndOfARecordedTune(t *testing.T) {
+	r, err := console.ReadRecord(t.Context(), filepath.Join("..", "..", "..", "record", "testdata", "v1", "tune.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, target := range []float64{0.97, 1} {
+		var text bytes.Buffer
+		con := &console.Console{Stdout: &text, Stderr: &text, Getenv: os.Getenv, Columns: 80}
+		run := &tuneRun{con: con, path: "fabric.yaml", options: campaign.Tuning{Path: fabric.Path{From: "alpha", To: "beta"}, Direction: flow.Both, Target: target}}
+		out := outcomeOf(r, run)
+		out.doc.Fabric = "fabric.tuned.yaml"
+		wants := []string{"kept", "% of the ceiling of", "to roll all of it back:\n  linerate rollback fabric.yaml "}
+		if target == 1 {
+			out.doc.Finding = &record.Finding{Cause: record.LineRate, Confidence: 0.9, Remedy: "more links, or faster ones"}
+			wants = append(wants, "below the target of 100.0 %", "cause: line-rate (90 % sure)", "next: more links")
+		}
+		printTuned(con, out)
+		if n := strings.Count(text.String(), "\n"); n > 25 || n < 8 {
+			t.Errorf("target %g: %d lines, at most 25:\n%s", target, n, text.String())
+		}
+		for _, want := range wants {
+			if !strings.Contains(text.String(), want) {
+				t.Errorf("target %g: %q is not said:\n%s", target, want, text.String())
+			}
+		}
+	}
+}
+
 // What a user had (A6): three addresses a host, nothing but more streams helps. The end is
 // a screen with the cause and the next step, however much was tried.
 func TestEndIsAScreen(t *testing.T) {

@@ -12,10 +12,10 @@ import (
 // in the same run: nothing here changes its mind. One that is busy is.
 var denials = [...]agentapi.Code{agentapi.CodeRefused, agentapi.CodePermission, agentapi.CodeSilent, agentapi.CodeBlocked}
 
-// Denied reports a trial that its target did not let begin: unreachable, or not
+// Denied reports a trial that its hosts did not let begin: unreachable, or not
 // permitted.
 func Denied(f record.Failure) bool {
-	return slices.Contains(denials[:], agentapi.Code(f.Reason))
+	return f.Reason == Unreachable || slices.Contains(denials[:], agentapi.Code(f.Reason))
 }
 
 // deny remembers that a target that listens denied a trial.

@@ -206,6 +206,9 @@ func ReadSigner(file string) (*claim.Signer, error) {
 	// The name may be a link, as where a cluster mounts secrets; what is looked at
 	// is what is read.
 	f, err := os.Open(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("read %s: %w: no such file", file, ErrCreds)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("read credentials: %w", err)
 	}

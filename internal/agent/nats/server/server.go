@@ -80,13 +80,27 @@ func Start(cfg Config) (s *Server, err error) {
 	words := &words{log: s.log, rare: link.NewLimitedLog(s.log)}
 	s.srv.SetLoggerV2(words, false, false, false)
 	go s.srv.Start()
-	if !s.srv.ReadyForConnections(readyWithin) {
+	if !s.ready(words) {
 		err = fmt.Errorf("start NATS server on %s: %w", cfg.Server.Listen, errors.Join(errNotReady, words.worst()))
 		s.srv.Shutdown()
 		s.srv.WaitForShutdown()
 		return nil, err
 	}
 	return s, nil
+}
+
+// ready waits until the server listens, or has given up.
+func (s *Server) ready(words *words) bool {
+	const look = 100 * time.Millisecond
+	for waited := time.Duration(0); waited < readyWithin; waited += look {
+		if s.srv.ReadyForConnections(look) {
+			return true
+		}
+		if words.worst() != nil {
+			return false
+		}
+	}
+	return false
 }
 
 var errNotReady = errors.New("it does not listen")

@@ -25,12 +25,19 @@ var captureOn = piece.Compile(`^listening on (\S+?),`)
 
 var capturePacket = piece.Compile(`\bIP6? (\S+?)\.\w+ > (\S+?)\.[\w-]+: .*\blength (\d+)`)
 
+// cutPacket is how tcpdump prints a packet of which a fragment has the rest, tunnelPacket
+// the outer one of an overlay.
+var (
+	cutPacket    = piece.Compile(`\btruncated-ip - \d+ bytes missing!`)
+	tunnelPacket = piece.Compile(`\b(?:VXLAN|Geneve|GREv0|OTV), `)
+)
+
 var synShape = piece.Compile(`IP6? (\S+?) > (\S+?): Flags \[(S\.?)[EW]*\].*?\boptions \[([^\]]*)\]`)
 
 var dumpWords = piece.Compile(`^(?:tcpdump: |listening on |\d+ packets? (?:captured|received|dropped)|(?:[\d-]+ )?\d\d:\d\d:\d\d\.\d+ )`)
 
 func readCaptures(s *sink, lines []piece.Line) int {
-	on := ""
+	on, tunnelled := "", false
 	return piece.EachLine(lines, func(l piece.Line, text string) bool {
 		if m := captureOn.FindStringSubmatch(text); m != nil {
 			on = m[1]
@@ -43,7 +50,11 @@ func readCaptures(s *sink, lines []piece.Line) int {
 		if packet != nil {
 			s.longest("capture "+on, packet, l)
 		}
-		return syn != nil || packet != nil || dumpWords.MatchString(text)
+		if m := cutPacket.FindString(text); m != "" && tunnelled {
+			s.Set("capture "+on, "cut", m, l)
+		}
+		tunnelled = tunnelPacket.MatchString(text) || tunnelled && strings.HasPrefix(text, "IP")
+		return syn != nil || packet != nil || cutPacket.MatchString(text) || dumpWords.MatchString(text)
 	})
 }
 

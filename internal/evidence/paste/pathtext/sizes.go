@@ -11,7 +11,7 @@ import (
 // helped.
 var (
 	// sizeChanged is a sentence about a change of the MTU, whose outcome the next one tells.
-	sizeChanged = piece.Compile(`(?i)\b(?:chang\w+|lower\w*|reduc\w+|decreas\w+|set(?:ting)?|adjust\w*|remov\w+|drop\w*|tr(?:y|ied|ying))\b[^.;]{0,40}\b(?:mtu|mss)\b`)
+	sizeChanged = piece.Compile(`(?i)\b(?:chang\w+|lower\w*|reduc\w+|decreas\w+|set(?:ting)?|adjust\w*|remov\w+|drop\w*|tun(?:e|ed|ing)|configur\w+|clamp\w*|tr(?:y|ied|ying))\b[^.;]{0,40}\b(?:mtu|mss)\b`)
 	// workedThen is such an outcome.
 	workedThen = piece.Compile(`(?i)\b(?:it|this|that|which|everything|all|now)\b(?: \w+){0,2} ?\b(?:worked|works|helped|helps|fixed|solved|resolved|did (?:the trick|it))\b`)
 	// itWas is how a sentence blames the MTU, slowWithout one that needs it set.

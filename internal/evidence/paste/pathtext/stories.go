@@ -15,12 +15,15 @@ const (
 	dynamic  = `(?:lacp|802\.3ad|mode ?[=:]? ?4\b|dynamic)`
 )
 
-// stories are what people tell, each a fact of "said" by its words alone; none of them is a
-// reading by itself. A sentence that asks or denies tells none of it.
-var stories = []struct {
+// storyWords is a fact of "said" with the words that tell it.
+type storyWords struct {
 	key   string
 	words piece.Pattern
-}{
+}
+
+// stories are what people tell, each a fact of "said" by its words alone; none of them is a
+// reading by itself. A sentence that asks or denies tells none of it.
+var stories = []storyWords{
 	// A core is what limits.
 	{"cpu_bound", piece.Compile(`(?i)\b(?:limited|bound|bottleneck\w*|constrained) by (?:the |its |my |our )?(?:cpu|processor)\b|\bcpu[- ](?:bound|limited|bottleneck\w*|constrained)\b|\b(?:cpu|processor) (?:is|was|becomes?) (?:the |my |our )?(?:bottleneck|limit|limiting)|\b(?:cpu|processor)\b[^.;]{0,24}\b(?:almost|nearly|near|close to) (?:full|100 ?%|maxed)|\b(?:100|9[5-9]) ?% cpu(?: usage| load| use| utili[sz]ation)?\b[^.;]{0,40}\b(?:process|daemon|thread|child|\w{2,}d)\b|\bbottleneck (?:is|was) (?:the |my |our )?(?:cpu|processor)\b|\btraced(?: \w+){0,3} to (?:the |my |its )?(?:cpu|processor)\b|\bcpu (?:usage|load|use) (?:\w+ ){0,2}(?:to|at|hits|reaches) (?:100|9[5-9]) ?(?:%|percent)`)},
 	// Nobody tells the sender that its packets are too large.
@@ -30,7 +33,7 @@ var stories = []struct {
 	{"jumbo_breaks", piece.Compile(`(?i)\b(?:set\w*|chang\w+|rais\w+|increas\w+|enabl\w+|with|when|after|once|using|as soon as)\b[^.;]{0,40}\b(?:mtu\b[^.;\d]{0,16}\b(?:8[5-9]\d\d|9[0-2]\d\d)|jumbo(?: frames?| packets?)?|(?:8[5-9]\d\d|9[0-2]\d\d) mtu)\b[^.;]{0,90}\b(?:drops? to (?:0|zero|almost (?:0|zero|nothing)|nothing|kbit|kbps)|0 ?bits?|zero throughput|stops? (?:working|responding)|stall\w*|hangs?|no (?:traffic|connection|connectivity|ping|reply|response)|fail\w*|breaks?|broke|can(?:not|'t|no longer)|time-?outs?|times? out|unreachable|freez\w*|no longer (?:work|reach|mount|connect)\w*|stopp?ed|nothing (?:work|pass|goes))`)},
 	{"small_works", piece.Compile(`(?i)\b(?:with|at|on|back to|using|default|mtu|set to)\b[^.;\d]{0,16}\b1500\b[^.;]{0,50}\b(?:works?|working|fine|ok(?:ay)?|no (?:problems?|issues?)|normal\w*|perfect\w*|good|full speed|\d+(?:\.\d+)? ?[gm]b(?:it)?(?:/s|ps)?)\b|\b(?:works?|working|fine|ok(?:ay)?|no (?:problems?|issues?)|perfect\w*)\b[^.;]{0,20}\b(?:with|at|on|back to|using)\b[^.;\d]{0,16}\b1500\b|\bwithout jumbo\b[^.;]{0,30}\b(?:works?|fine|no (?:problems?|issues?)|ok|normal\w*)`)},
 	// It takes the one link where it should take the other.
-	{"other_link", piece.Compile(`(?i)\b(?:goes|going|go|sent|uses?|using|used|leaves?|takes?|active|flows?|routed|runs?|running|works?|working|copies|copying|transfers?|transferring|traffic|prefers?|chooses?|picks?|talk\w*)\b[^.;]{0,50}\b` + linkName + `[^.;]{0,30}\b(?:instead of|rather than|not)\b[^.;]{0,30}\b` + linkName + `|\b` + linkName + `[^.;]{0,24}\b(?:is|was|gets|carries|shows)\b[^.;]{0,30}\b(?:instead of|rather than)\b[^.;]{0,20}\b` + linkName)},
+	{"other_link", piece.Compile(`(?i)\b(?:goes|going|go|sent|forwarded|egress\w*|exits?|exiting|leaving|uses?|using|used|leaves?|takes?|active|flows?|routed|runs?|running|works?|working|copies|copying|transfers?|transferring|traffic|prefers?|chooses?|picks?|talk\w*)\b[^.;]{0,50}\b` + linkName + `[^.;]{0,30}\b(?:instead of|rather than|not)\b[^.;]{0,30}\b` + linkName + `|\b` + linkName + `[^.;]{0,24}\b(?:is|was|gets|carries|shows)\b[^.;]{0,30}\b(?:instead of|rather than)\b[^.;]{0,20}\b` + linkName)},
 	// One end is LACP and the other is not.
 	{"modes_differ", piece.Compile(`(?i)\b` + ofSwitch + `\b[^.;]{0,50}\b` + statical + `[^;]{0,90}\b` + ofServer + `\b[^.;]{0,50}\b` + dynamic + `|\b` + ofServer + `\b[^.;]{0,50}\b` + statical + `[^;]{0,90}\b` + ofSwitch + `\b[^.;]{0,50}\b` + dynamic + `|\b` + ofSwitch + `\b[^.;]{0,50}\b` + dynamic + `[^;]{0,90}\b` + ofServer + `\b[^.;]{0,50}\b` + statical + `|\b` + ofServer + `\b[^.;]{0,50}\b` + dynamic + `[^;]{0,90}\b` + ofSwitch + `\b[^.;]{0,50}\b` + statical)},
 	{"both_passive", piece.Compile(`(?i)\b(?:both|each) (?:ends?|sides?|switch\w*|of them)\b[^.;]{0,30}\bpassive\b|\bpassive\b[^.;]{0,20}\bon both\b|\blacp passive\b[^.;]{0,60}\b(?:also|too|as well)\b`)},
@@ -49,7 +52,7 @@ var stories = []struct {
 	{"out_of_order", piece.Compile(`(?i)\bout[- ]of[- ]order\b|\b(?:packets?|segments?) (?:are |get |were )?(?:re-?ordered|arriv\w+ in the wrong order)|\b(?:tcp|packet|segment) re-?ordering\b`)},
 	{"per_packet", piece.Compile(`(?i)\bper[- ]packet\b[^.;]{0,30}\b(?:load|balanc\w+|hash\w*|ecmp|shar\w+|distribut\w+|spray\w*)|\b(?:load[- ]?balanc\w+|ecmp|spray\w*)\b[^.;]{0,24}\bper[- ]packet\b|\bpacket spray\w*|\bround[- ]?robin\b|\bbalance-rr\b`)},
 	// A provider's limit by its own words.
-	{"provider_cap", piece.Compile(`(?i)\bmax(?:imum|\.)? (?:network |egress |outbound )?(?:bandwidth|throughput) (?:of|is|for)\b|\blimited network (?:bandwidth|performance|throughput)\b|\b(?:network|bandwidth|egress|throughput|outbound) (?:caps?|limits?|quotas?|throttl\w+)\b|\b["'“]?(?:low to moderate|moderate|low)["'”]? (?:network )?(?:performance|bandwidth)\b|\bshare the (?:port|nic|link) (?:between|with|among)\b|\b(?:capped|throttled|limited|restricted) (?:by|to|at) (?:the )?(?:aws|azure|gcp|google|amazon|hypervisor|provider|instance|vm size|machine type)`)},
+	{"provider_cap", piece.Compile(`(?i)\bmax(?:imum|\.)? (?:network |egress |outbound )?(?:bandwidth|throughput) (?:of|is|for)\b|\blimited network (?:bandwidth|performance|throughput)\b|\b(?:network|bandwidth|egress|throughput|outbound) (?:caps?|limits?|quotas?|throttl\w+)\b|\b\d+(?:\.\d+)? ?[GM]b(?:it)?(?:/s|ps) (?:\w+ )?(?:limit|cap)\b|\b["'“]?(?:low to moderate|moderate|low)["'”]? (?:network )?(?:performance|bandwidth)\b|\bshare the (?:port|nic|link) (?:between|with|among)\b|\b(?:capped|throttled|limited|restricted) (?:by|to|at) (?:the )?(?:aws|azure|gcp|google|amazon|hypervisor|provider|instance|vm size|machine type)`)},
 	// Guests beside their host.
 	{"gre_ipsec", piece.Compile(`(?i)\bgre\b[^.;]{0,40}\bip-?sec\b|\bip-?sec\b[^.;]{0,40}\bgre\b`)},
 	{"iscsi", piece.Compile(`(?i)\b(?:iscsi|mpio|multipath\w*)\b`)},
@@ -84,7 +87,7 @@ var inside = piece.Compile(`(?i)\b(?:nothing|neither|nor|none|no longer)\b`)
 func (s *sink) tellStories(text string, l piece.Line) {
 	for _, sentence := range append(sentences(text), text) {
 		asks := strings.HasSuffix(strings.TrimSpace(sentence), "?")
-		for _, story := range stories {
+		for _, story := range allStories {
 			m := story.words.FindStringIndex(sentence)
 			if m == nil || s.told(story.key) || asks && !parts[story.key] {
 				continue

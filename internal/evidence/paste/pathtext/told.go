@@ -59,6 +59,9 @@ var tried = []struct {
 // noEffect is how a sentence says that a remedy changed nothing.
 var noEffect = piece.Compile(`(?i)\b(?:no|not|never|n't|doesn.t|didn.t|without|nothing|neither|hardly|barely)\b[^.;]{0,30}\b(?:effects?|difference|help\w*|chang\w+|improv\w+|better|faster|fix\w*|solv\w*|matter)\b|\b(?:same (?:result|speed|rate|thing|problem|behaviou?r)|makes? no|made no|to no avail|(?:nothing|not) chang\w+|result is same)\b`)
 
+// mayNot is how a sentence says that somebody is not able to try it.
+var mayNot = piece.Compile(`(?i)\b(?:can'?t|can ?not|unable to|no way (?:to|we can)|not (?:allowed|able) to)\b[^.;]{0,12}\b(?:chang\w+|set|alter|tun\w+|configur\w+)\b`)
+
 // remedies notes what people say they tried: that it helped, or that it did not, which
 // alone is no reading.
 func (s *sink) remedies(sentence string, l piece.Line, said func(key, value string)) {
@@ -87,7 +90,7 @@ func (s *sink) remedies(sentence string, l piece.Line, said func(key, value stri
 		said("pause_helps", m)
 	}
 	for key, words := range map[string]piece.Pattern{"mtu_helps_not": mtuWord, "offload_helps_not": offloadWord, "bbr_helps_not": bbrWord} {
-		if m := words.FindString(sentence); m != "" && noEffect.MatchString(sentence) {
+		if m := words.FindString(sentence); m != "" && noEffect.MatchString(sentence) && !mayNot.MatchString(sentence) {
 			denied(key, m)
 		}
 	}

@@ -191,7 +191,11 @@ func (readers Table) take(c *Case, seg Segment) {
 			if n > 0 && !r.Sentences {
 				continue
 			}
-			if took := r.Read(s, seg.Lines[i:]); n == 0 && took > 0 {
+			lines := seg.Lines[i:]
+			if r.Sentences {
+				lines = unwrapped(lines)
+			}
+			if took := r.Read(s, lines); n == 0 && took > 0 {
 				n = took
 				c.Read = append(c.Read, Read{Kind: r.Kind, Host: seg.Host, Source: Span(seg.Lines[i : i+n])})
 			}

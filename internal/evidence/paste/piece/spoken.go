@@ -1,5 +1,7 @@
 package piece
 
+import "strings"
+
 // longestParagraph is how long a line may be that people write.
 const longestParagraph = 4000
 
@@ -25,3 +27,37 @@ func Cut(text string, at Pattern) (out []string) {
 		out, text = append(out, text[:i[0]]), text[i[1]:]
 	}
 }
+
+// Lines of prose that somebody wrapped by hand: how long they are, and of how many one
+// sentence is.
+const (
+	shortestWrapped, longestWrapped = 48, 120
+	mostWrapped                     = 4
+)
+
+var (
+	endsSentence = Compile(`[.!?:;,)"'` + "`" + `|>]\s*$`)
+	goesOn       = Compile(`^[a-z][a-z']*(?: [\w'-]+){1,}`)
+)
+
+// unwrapped are lines whose first goes on to the end of its sentence, where that was wrapped
+// by hand. Nothing but its text changes.
+func unwrapped(lines []Line) []Line {
+	text := lines[0].Text
+	for i := 1; i < min(len(lines), mostWrapped); i++ {
+		last, next := lines[i-1].Text, lines[i].Text
+		if len(last) < shortestWrapped || len(last) > longestWrapped || endsSentence.MatchString(last) || strings.Count(last, " ") < fewestSpaces || !goesOn.MatchString(next) || !Spoken(last) || !Spoken(next) {
+			break
+		}
+		text += " " + next
+	}
+	if text == lines[0].Text {
+		return lines
+	}
+	first := lines[0]
+	first.Text = text
+	return append([]Line{first}, lines[1:]...)
+}
+
+// fewestSpaces are those of a line of prose.
+const fewestSpaces = 5

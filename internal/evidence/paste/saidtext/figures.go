@@ -7,7 +7,7 @@ import (
 )
 
 // anyRate is a number with its unit; the last of a range counts.
-var anyRate = piece.Compile(`(\d{1,6}(?:\.\d+|,\d{1,3})?)\+? ?([kKMmGgTt])(i?)(?:(B|[Bb]ytes?)(?: ?/ ?[sS]|ps|/sec| ?per sec|s\b)|(bps|b ?/ ?s|bits? ?/ ?s|[Bb]its?\b|BIT(?:/s)?\b|egabits?\b|igabits?\b|bs\b|[Bb]\b)|(egabytes?)(?: ?/ ?s| per second)|(/s)\b)`)
+var anyRate = piece.Compile(`(\d{1,6}(?:\.\d+|,\d{1,3})?)\+? ?([kKMmGgTt])(i?)(?:(B|[Bb]ytes?)(?: ?/ ?[sS]|ps|/sec| ?per sec|s\b)|(bps|b ?/ ?s|bits? ?/ ?s|[Bb]its?\b|BIT(?:/s)?\b|egabits?\b|igabits?\b|bs\b|[Bb]\b)|([ei]gabytes?)(?: ?/ ?s(?:ec)?| per second)|(/s)\b)`)
 
 // mostRates are looked at in one line.
 const mostRates = 16
@@ -64,6 +64,12 @@ func (f figure) of(class string) float64 {
 // notTold are words before a rate that is wished, promised or another's.
 var notTold = piece.Compile(`(?i)\b(?:should\w*|could|expect\w*|theor\w*|suppos\w*|want|would|instead of|capable|rated|maximum of|like to|hoping|target|limit of|bwlimit)\b[^.;]{0,40}$`)
 
+// hardly are words before a rate that was carried and should have been more.
+var hardly = piece.Compile(`(?i)\b(?:could|would|should) (?:only|just|merely|barely|hardly|at most)\b[^.;]{0,40}$`)
+
+// linkSpeed is a link's speed as ethtool prints it.
+var linkSpeed = piece.Compile(`\bSpeed: \d+Mb/s$`)
+
 // thanIt is a rate that another is compared with.
 var thanIt = piece.Compile(`(?i)\bthan\b[^.;]{0,40}$`)
 
@@ -80,7 +86,8 @@ func busSpeed(bits float64) bool { return bits == 480e6 || bits == 5e9 || bits =
 // none that was hoped for.
 func carried(text string) (out []figure) {
 	for _, f := range figures(text) {
-		if !notTold.MatchString(text[:f.from]) && !(busSpeed(f.bits) && ofBus.MatchString(text[:f.from])) && !ofLinks.MatchString(text[f.to:]) {
+		before := text[:f.from]
+		if (!notTold.MatchString(before) || hardly.MatchString(before)) && !linkSpeed.MatchString(text[max(0, f.from-8):f.to]) && !(busSpeed(f.bits) && ofBus.MatchString(text[:f.from])) && !ofLinks.MatchString(text[f.to:]) {
 			out = append(out, f)
 		}
 	}

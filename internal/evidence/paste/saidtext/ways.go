@@ -16,7 +16,9 @@ var (
 	privateWords = piece.Compile(`(?i)\b(?:private|internal)(?:ly)?\b`)
 	fallsFrom    = piece.Compile(`(?i)\b(?:down|drops?|dropped|falls?|fell|goes|went|reduces?d?|decreases?d?)\b[^.;]{0,30}\bfrom\b(.{3,30}?)\bto\b(.{3,30})`)
 	clauseParts  = piece.Compile(`;|,\s|\.\s|\b(?:while|but|whereas|vs\.?|versus|compared)\b`)
-	sentenceEnd  = piece.Compile(`[.!?;]\s`)
+	// ofBefore is how a clause goes on about what the one before it named.
+	ofBefore    = piece.Compile(`(?i)^\s*(?:then |and |so |also )?(?:it|this|that|i|we|they|the (?:result|throughput|bandwidth|speed|rate|performance|transfer|numbers?)\w*|iperf\d?)\b`)
+	sentenceEnd = piece.Compile(`[.!?;]\s`)
 )
 
 // last is the last rate of a clause that was carried, in bits a second, of what a network
@@ -49,26 +51,37 @@ func (t *teller) ways(text string) (told bool) {
 			note("rate_after", to)
 		}
 	}
-	for _, clause := range piece.Cut(text, clauseParts) {
-		bits := last(clause)
-		if public, private := publicWords.MatchString(clause), privateWords.MatchString(clause); public != private {
-			note(map[bool]string{true: "rate_public", false: "rate_private"}[public], bits)
-		}
-		switch guest := guestWords.MatchString(clause); {
-		case bits == 0:
-		case guest:
-			t.extreme("rate_guest", bits, -1)
-			t.extreme("rate_guest_most", bits, 1)
-		case hostWords.MatchString(clause):
-			t.extreme("rate_host", bits, 1)
-		}
-		switch {
-		case without.MatchString(clause):
-			note("rate_direct", bits)
-		case throughWords.MatchString(clause):
-			note("rate_through", bits)
-		case directWords.MatchString(clause):
-			note("rate_direct", bits)
+	for _, sentence := range piece.Cut(text, sentenceEnd) {
+		way := "" // that the clause before told without a rate
+		for _, clause := range piece.Cut(sentence, clauseParts) {
+			bits := last(clause)
+			if public, private := publicWords.MatchString(clause), privateWords.MatchString(clause); public != private {
+				note(map[bool]string{true: "rate_public", false: "rate_private"}[public], bits)
+			}
+			switch guest := guestWords.MatchString(clause); {
+			case bits == 0:
+			case guest:
+				t.extreme("rate_guest", bits, -1)
+				t.extreme("rate_guest_most", bits, 1)
+			case hostWords.MatchString(clause):
+				t.extreme("rate_host", bits, 1)
+			}
+			switch {
+			case without.MatchString(clause):
+				way = "rate_direct"
+			case throughWords.MatchString(clause):
+				way = "rate_through"
+			case directWords.MatchString(clause):
+				way = "rate_direct"
+			case !ofBefore.MatchString(clause):
+				way = ""
+			}
+			if way != "" {
+				note(way, bits)
+			}
+			if bits > 0 {
+				way = ""
+			}
 		}
 	}
 	return t.tools(text) || told
@@ -81,7 +94,8 @@ var (
 	ncclWord   = piece.Compile(`(?i)\bnccl\w*\b|\ball_?reduce\w*|\bucx\w*\b|\bosu_\w+`)
 	verbsTool  = piece.Compile(`(?i)\bib_(?:write|read|send)_bw\b|\bperftest\b`)
 	saturates  = piece.Compile(`(?i)\b(?:saturat\w+|line ?rate|full (?:speed|rate|bandwidth)|reliably)\b`)
-	slower     = piece.Compile(`(?i)\b(?:slow\w*|lower|less|worse|poor\w*)\b`)
+	fallsShort = piece.Compile(`(?i)\b(?:fail\w*|not|n't|cannot|unable|never)\b[^.;]{0,16}\b(?:saturat\w+|fill\w*|line ?rate)\b`)
+	slower     = piece.Compile(`(?i)\b(?:slow\w*|lower|less|worse|poor\w*)\b|\blow\b[^.;]{0,60}\bcompared\b`)
 )
 
 // tools: another tool fills what iperf3 does not, in one sentence or in two.
@@ -98,11 +112,17 @@ func (t *teller) tools(text string) (told bool) {
 		bits := last(one)
 		three := iperf3Word.MatchString(one)
 		other := otherTool.MatchString(iperf3Word.ReplaceAllString(one, ""))
+		if short := fallsShort.MatchString(one); three && !other && short {
+			t.topic("iperf3 short", iperf3Word.FindString(one))
+		} else if other && !three && !short && saturates.MatchString(one) {
+			t.topic("other fills", "")
+		}
 		switch {
 		case three && !other:
 			if bits > 0 || !others {
 				t.topic("iperf3 rate", whole(bits))
 			}
+		case other && !three && fallsShort.MatchString(one):
 		case other && !three && (bits > 0 || saturates.MatchString(one)):
 			t.topic("other rate", whole(bits))
 		}
@@ -115,6 +135,10 @@ func (t *teller) tools(text string) (told bool) {
 			told = true
 		}
 	}
+	short, one := t.C.Topics["iperf3 short"]
+	if fills, other := t.C.Topics["other fills"]; one && other && t.near(short) && t.near(fills) {
+		slowly(short.Text)
+	}
 	fast, ok := t.C.Topics["other rate"]
 	slow, both := t.C.Topics["iperf3 rate"]
 	if ok && both && fast.File == slow.File && piece.Float(slow.Text) > 0 && piece.Float(slow.Text) < 0.85*piece.Float(fast.Text) {
@@ -123,10 +147,18 @@ func (t *teller) tools(text string) (told bool) {
 	return told
 }
 
+// oneStory is within how many lines sentences are about one thing.
+const oneStory = 12
+
+// near reports what a sentence of this story told.
+func (t *teller) near(x piece.Value) bool {
+	return x.File == t.l.File && t.l.Number-x.From <= oneStory
+}
+
 // flows are how one and several connections are told of.
 var (
 	single  = piece.Compile(`(?i)\b(?:(?:a |only |just )?single|one|1|per|a)\b[- ](?:[\w/]+ ){0,2}(?:streams?|connections?|sessions?|flows?|rsync|threads?|transfers?|copy|process|command)\b|\bwithout -P\b|-P ?1\b`)
-	several = piece.Compile(`(?i)\b(?:multiple|several|parallel|simultaneous\w*|concurrent\w*|many|more|two|three|four|second|third|\d{1,3}(?: ?- ?\d{1,3})?)\b(?: [\w/]+){0,2} (?:streams?|connections|sessions|flows|rsyncs?|threads|transfers|copies|processes|instances|simultaneous\w*)\b|\b(?:two|three|four|\d{1,2}) of (?:them|these) (?:at once|at the same time|in parallel|together)|-P ?(?:[2-9]|\d\d+)\b|\bin parallel\b`)
+	several = piece.Compile(`(?i)\b(?:multiple|several|parallel|simultaneous\w*|concurrent\w*|many|more|two|three|four|second|third|\d{1,3}(?: ?- ?\d{1,3})?)\b(?: [\w/]+){0,2} (?:streams?|connections|sessions|flows|rsyncs?|threads|transfers|copies|processes|simultaneous\w*)\b|\b(?:two|three|four|\d{1,2}) of (?:them|these) (?:at once|at the same time|in parallel|together)|-P ?(?:[2-9]|\d\d+)\b|\bin parallel\b|\b(?:multiple|several|parallel|many|two|three|four|\d{1,2}) (?:parallel )?(?:iperf\d?|client|test|program|copy) instances\b`)
 )
 
 // connections notes what one connection gets, what several get together, and the most of

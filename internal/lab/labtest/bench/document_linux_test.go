@@ -10,37 +10,26 @@ import (
 
 const preamble = `# Benchmarks
 
-One sender, one receiver, a process each in a network namespace of its own, a
-veth between, on one machine of %d cores (%s, Linux %s, %s).
-Every tool in turn, %d rounds; a figure is the median, the quartiles behind it.
+    make deps-bench bench        # all of it, half an hour
+    make bench-compare           # a few, beside this table, in three minutes
 
-The ratios are true of that machine, of a veth and of the placement said below. On a
-second machine (also two cores of an AMD EPYC, older build, 2026-11) copying TCP was
-between 0.77 (one stream, MTU 9000, beside iperf3 -l 1M) and 1.09 of the best peer.
+One sender and one receiver, a process each in a network namespace, a veth between, on %d cores
+(%s, Linux %s, %s). Every tool in turn, %d rounds; a figure is the
+median, the quartiles behind it. On a second machine (two cores of an AMD EPYC, older build,
+2026-11) copying TCP was between 0.77 (one stream, MTU 9000, beside iperf3 -l 1M) and 1.09 of
+the best peer.
 
-To repeat it:
-
-    make deps-bench bench
-
-and for a few of them beside this table, in three minutes, with the ratios of now to then:
-
-    make bench-compare
-
-- What the receiving application took in 2 s counts, after 1 s of warm-up. Of
-  iperf2 and nuttcp, which have no warm-up, it is the whole 2 s; of iperf2 its
-  server's report.
-- Processor time is user and system time of both processes from start to end,
-  and that of ksoftirqd meanwhile, over the bytes of the whole run.
-- The ratio is of one round's figures; the peer is the one with the best median.
-- Congestion control is %s, set per socket. nuttcp cannot be told: its
-  namespace's default is reno.
-- Copying: every byte is written (write, writev) and read (read, recvmsg) by the
-  application. Zero-copy: linerate sends with sendfile and has the receiver drop
-  the bytes uncopied (MSG_TRUNC); iperf3 -Z sends with sendfile and copies at the
-  receiver, as this version always does.
-- Both ends share the machine's cores: what one wastes the other lacks. With one
-  stream that is copied linerate's reader tries its sender's core while the rate
-  settles, and stays where it does better; the peers leave it to the scheduler.
+- What the receiver took in 2 s counts, after 1 s of warm-up. iperf2 and nuttcp have no
+  warm-up: the whole 2 s; of iperf2 its server's report.
+- Processor time is user and system time of both processes, and of ksoftirqd meanwhile, over
+  the bytes of the full run.
+- The ratio is of one round's figures, to the peer with the best median.
+- Congestion control is %s, set per socket; nuttcp's namespace has reno.
+- Copying: every byte is written and read by the application. Zero-copy: linerate sends with
+  sendfile and the receiver drops the bytes uncopied (MSG_TRUNC); iperf3 -Z sends with
+  sendfile and copies at the receiver.
+- Both ends share the cores. With one copied stream linerate's reader tries its sender's core
+  while the rate settles, and stays where it does better.
 
 Versions: %s.
 `
