@@ -94,7 +94,7 @@ func loadOf(l netstate.Link, seen livetraffic.Link) load {
 	load.out, load.in = payload(seen.Tx, seen.TxPackets), payload(seen.Rx, seen.RxPackets)
 	load.outCeiling, load.inCeiling = framing.LinkPayload(l, mtu, 0, false), framing.LinkPayload(incoming, mtu, 0, false)
 	load.outShare, load.inShare = diagnose.Fraction(load.out, load.outCeiling), diagnose.Fraction(load.in, load.inCeiling)
-	if load.outCeiling < load.inCeiling {
+	if load.outCeiling < load.inCeiling || l.Speed == 0 && ownLimit(l) {
 		load.shaper = shaper(l)
 	}
 	if host.Cabled(l) && l.Speed > 0 {
@@ -114,6 +114,12 @@ func shaper(l netstate.Link) unit.BitRate {
 		}
 	}
 	return 0
+}
+
+// ownLimit reports a root queue that somebody gave a rate to, of a kind that nothing but a
+// limit of the host's own is made of: tbf and netem stand for the line as well.
+func ownLimit(l netstate.Link) bool {
+	return slices.ContainsFunc(l.Qdiscs, func(q netstate.Qdisc) bool { return q.Parent == "root" && q.Rate > 0 && q.Kind == "cake" })
 }
 
 // direction is the outgoing link of a connection.

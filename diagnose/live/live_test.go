@@ -262,6 +262,25 @@ func TestLiveUnknownLink(t *testing.T) {
 }
 
 // TestLiveStandby: the link that waits in an active-backup bond.
+// TestLiveOwnLimit: a cake of the host's own is a limit also where nobody knows what the
+// link could do; a tbf there may stand for the line.
+func TestLiveOwnLimit(t *testing.T) {
+	for kind, want := range map[string]record.Cause{"cake": record.Shaper, "tbf": record.LineRate} {
+		h := liveHost(netstate.Layer34)
+		eth2 := &h.Links[3]
+		eth2.Kind, eth2.Speed, eth2.Driver = "veth", 0, "veth"
+		eth2.Qdiscs = []netstate.Qdisc{{Kind: kind, Handle: "5:", Parent: "root", Rate: 20 * unit.Mbps}}
+		w := livetraffic.Watched{Host: h, Span: 5 * time.Second,
+			Links: []livetraffic.Link{{Name: "eth2", Tx: 20 * unit.Mbps, TxPackets: 1651}},
+			Flows: []livetraffic.Flow{sendingFlow(func(f *livetraffic.Flow) {
+				f.Src, f.Way.Link, f.Sent = netip.MustParseAddr("10.1.0.1"), "eth2", 19*unit.Mbps
+			})}}
+		if f := Judge(w).Flows[0].Finding; f.Cause != want {
+			t.Errorf("%s: %s: %s, want %s", kind, f.Cause, f.Summary, want)
+		}
+	}
+}
+
 func TestLiveStandby(t *testing.T) {
 	for up, want := range map[bool]record.Cause{true: record.SingleLink, false: record.LineRate} {
 		h := liveHost(netstate.Layer34)

@@ -34,7 +34,7 @@ func (v *view) fullWay(f livetraffic.Flow, at direction) (record.Finding, bool) 
 			return found, true
 		}
 	}
-	if load := v.links[at.link]; load.shaper > 0 && load.shaper < v.speed(at.link) {
+	if load := v.links[at.link]; load.shaper > 0 && (load.shaper < v.speed(at.link) || v.speed(at.link) == 0) {
 		return v.shaped(f, at.link), true
 	}
 	return v.atLineRate(at.link, at.bond), true
@@ -109,6 +109,15 @@ func (v *view) rest(name string) []record.Evidence {
 // shaped: the host itself lets no more through than that.
 func (v *view) shaped(f livetraffic.Flow, name string) record.Finding {
 	load := v.links[name]
+	if l, _ := v.watched.Host.Link(name); ownWay(l) && l.Speed == 0 {
+		return record.Finding{
+			Cause: record.Shaper, Confidence: 0.7,
+			Summary:  fmt.Sprintf("The queue of %s lets %v through and no more, and it is used up (%s); what the link could do is not known.", name, load.shaper, diagnose.Percent(load.outShare)),
+			Evidence: append(v.fullEvidence(name), diagnose.Fact("rate of the root queue of "+name, load.shaper.String(), "RTM_GETQDISC")),
+			Remedy:   fmt.Sprintf("raise or remove the shaper where the line behind carries more: tc qdisc show dev %s", name),
+			Also:     []record.Alternative{{Cause: record.LineRate, Confidence: 0.3, Summary: "the line behind carries no more than the queue was set to"}},
+		}
+	}
 	return record.Finding{
 		Cause: record.Shaper, Confidence: 0.95,
 		Summary:  fmt.Sprintf("The queue of %s lets %v through and no more, below what the link could do; it is used up (%s).", name, load.shaper, diagnose.Percent(load.outShare)),
