@@ -55,7 +55,7 @@ func tupleOfPort(port uint16) flow.Tuple {
 // each by a hash of its own: a CRC or an XOR with drawn seed, offset and numbering. `steer
 // probe --learn` learns both, and as many streams as links, both ways at once, with the
 // ports that follow, put one stream on every link of both hosts. Runs take the hashes and
-// the numbers of links by turns: twenty-seven of them try every hash over each.
+// the numbers of links by turns: thirty of them try every hash over each.
 func TestLearnedPorts(t *testing.T) {
 	n, seed := max(proof(t), 1), floor.Draw(t)
 	part := int(max(floor.Number(t, "PROVE_RUN", 1), 1)) - 1
