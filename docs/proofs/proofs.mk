@@ -30,8 +30,8 @@ prove-mptcp: deps-qemu ## one MPTCP connection over a whole bond, five runs
 prove-probe: deps ## even sets through a switch that is not told of
 	@$(PROVE) probe 5 $(LABTEST)/probing TestFindsEvenSets 2
 
-prove-learned: deps ## a switch's drawn hash learned, chosen ports both ways at once: fifty runs on 2, 4 and 8 links
-	@$(PROVE) learned 5 $(LABTEST)/probing TestLearnedPorts 10 uml
+prove-learned: deps ## a switch's hash learned, chosen ports both ways at once: fifty runs, every hash over 2, 4 and 8 links
+	@$(PROVE) learned 50 $(LABTEST)/probing TestLearnedPorts 1 uml
 
 prove-care: deps ## latency, links that fail, a network in use: all of the sample's cases
 	@$(PROVE) care 3 $(LABTEST)/care 'Test.*'
@@ -127,8 +127,8 @@ prove-paste: ## public questions answered from their text: right, said, missed; 
 	$(call said,LINERATE_MUTATIONS=100000 go test -count=1 -timeout 40m -v -run '^TestCorpus' ./diagnose/pasted,paste)
 
 prove-learn: export PROVE_SEED ?= 1
-prove-learn: ## switches' hashes learned from two dozen flows, others refused 300 times each: two minutes
-	$(call said,PROVE_LEARN=300 go test -count=1 -v -run '^Test(Learns|Refuses|Mends|Names)' ./steer/affine,learn)
+prove-learn: ## switches' hashes learned from two dozen flows, others refused 300 times each: two minutes, ten where others compute
+	$(call said,PROVE_LEARN=300 go test -count=1 -timeout 30m -v -run '^Test(Learns|Refuses|Mends|Names)' ./steer/affine,learn)
 
 prove-corpora: ## netplan's, cloud-init's and switch readers' own test inputs read, and compared with what they must become: seconds
 	$(call said,go test -count=1 -p 1 -v -run '^TestCorpora' ./render/formats ./internal/evidence/paste,corpora)

@@ -20,8 +20,8 @@ type trunk struct {
 	link  func(flow.Tuple) int
 }
 
-// carried counts what a switch switched of each flow: the bytes of its frames, by the port it came in by
-// and the port it left by.
+// carried counts what a switch switched of each flow: its payload in bytes, by the port it came in by and
+// the port it left by. Acknowledgements have none.
 type carried struct {
 	mu    sync.Mutex
 	bytes map[way]uint64
@@ -33,7 +33,7 @@ type way struct {
 	in, out string
 }
 
-// since are the ways that took more bytes than that since they were last asked for.
+// since are the ways that took more payload than that since they were last asked for.
 func (c *carried) since(least uint64) []way {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -47,10 +47,10 @@ func (c *carried) since(least uint64) []way {
 	return all
 }
 
-func (c *carried) add(w way, bytes int) {
+func (c *carried) add(w way, payload int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.bytes[w] += uint64(bytes)
+	c.bytes[w] += uint64(max(payload, 0))
 }
 
 // port is one that the switch listens and sends at.
@@ -129,9 +129,9 @@ func hashSwitch(t *testing.T, space floor.Space, trunks [2]trunk) *carried {
 						break
 					}
 					far, at := 1-p.trunk, 0
-					if tuple, ok := tupleOf(buf[frameHeader:n]); ok {
+					if tuple, payload, ok := tupleOf(buf[frameHeader:n]); ok {
 						at = trunks[far].link(tuple)
-						counts.add(way{tuple, p.name, trunks[far].ports[at]}, n-frameHeader)
+						counts.add(way{tuple, p.name, trunks[far].ports[at]}, payload)
 					}
 					_, _ = unix.Write(ports[first[far]+at].fd, buf[:n]) // what a full queue does not take is lost, as at any switch
 				}
@@ -141,18 +141,22 @@ func hashSwitch(t *testing.T, space floor.Space, trunks [2]trunk) *carried {
 	return counts
 }
 
-// tupleOf reads a frame's flow; false where it is no TCP or UDP of IPv4.
-func tupleOf(b []byte) (t flow.Tuple, ok bool) {
+// tupleOf reads a frame's flow, and how much payload it has; false where it is no TCP or UDP of IPv4.
+func tupleOf(b []byte) (t flow.Tuple, payload int, ok bool) {
 	const ethernet = 14
 	if len(b) < ethernet+20 || binary.BigEndian.Uint16(b[12:]) != unix.ETH_P_IP {
-		return t, false
+		return t, 0, false
 	}
 	ip := b[ethernet:]
 	ports := int(ip[0]&15) * 4
-	if t.Proto = flow.Proto(ip[9]); t.Proto != flow.TCP && t.Proto != flow.UDP || len(ip) < ports+4 {
-		return t, false
+	header := 8
+	switch t.Proto = flow.Proto(ip[9]); {
+	case t.Proto == flow.TCP && len(ip) >= ports+20:
+		header = int(ip[ports+12]>>4) * 4
+	case t.Proto != flow.UDP || len(ip) < ports+header:
+		return t, 0, false
 	}
 	t.Src, t.Dst = netip.AddrFrom4([4]byte(ip[12:16])), netip.AddrFrom4([4]byte(ip[16:20]))
 	t.Sport, t.Dport = binary.BigEndian.Uint16(ip[ports:]), binary.BigEndian.Uint16(ip[ports+2:])
-	return t, true
+	return t, int(binary.BigEndian.Uint16(ip[2:])) - ports - header, true
 }
