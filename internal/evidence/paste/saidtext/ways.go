@@ -108,7 +108,7 @@ func (t *teller) tools(text string) (told bool) {
 	if whole3 && others && slower.MatchString(text) {
 		slowly(slower.FindString(text))
 	}
-	for _, one := range piece.Cut(text, sentenceEnd) {
+	for _, one := range toolParts(text) {
 		bits := last(one)
 		three := iperf3Word.MatchString(one)
 		other := otherTool.MatchString(iperf3Word.ReplaceAllString(one, ""))
@@ -145,6 +145,18 @@ func (t *teller) tools(text string) (told bool) {
 		slowly("iperf3")
 	}
 	return told
+}
+
+// toolParts are a text's sentences, and of one that names both tools its clauses.
+func toolParts(text string) (out []string) {
+	for _, one := range piece.Cut(text, sentenceEnd) {
+		if iperf3Word.MatchString(one) && otherTool.MatchString(iperf3Word.ReplaceAllString(one, "")) {
+			out = append(out, piece.Cut(one, clauseParts)...)
+			continue
+		}
+		out = append(out, one)
+	}
+	return out
 }
 
 // oneStory is within how many lines sentences are about one thing.
