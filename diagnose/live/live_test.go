@@ -261,7 +261,6 @@ func TestLiveUnknownLink(t *testing.T) {
 	}
 }
 
-// TestLiveStandby: the link that waits in an active-backup bond.
 // TestLiveOwnLimit: a cake of the host's own is a limit also where nobody knows what the
 // link could do; a tbf there may stand for the line.
 func TestLiveOwnLimit(t *testing.T) {
@@ -281,6 +280,7 @@ func TestLiveOwnLimit(t *testing.T) {
 	}
 }
 
+// TestLiveStandby: the link that waits in an active-backup bond.
 func TestLiveStandby(t *testing.T) {
 	for up, want := range map[bool]record.Cause{true: record.SingleLink, false: record.LineRate} {
 		h := liveHost(netstate.Layer34)
