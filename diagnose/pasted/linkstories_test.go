@@ -12,6 +12,12 @@ func TestLinkStories(t *testing.T) {
 	judgeHardware(t, []hardwareCase{
 		{"two receivers on one link", "The file server has an LACP bond of two ports.\nTwo clients pull a file each, and yet the second port sits idle.\n", record.HashImbalance, 0.5, 0.55, "gives each pair of addresses a link", ""},
 		{"no bundle", "The file server has two ports.\nTwo clients pull a file each, and yet the second port sits idle.\n", record.Unknown, 0, 0, "", "gives each pair"},
+		{"a bundle that carries what one port does", "The file server's four 1 gigabit NICs are one LACP bundle.\nBy rsync we see about 112 MB/s whatever we do.\n", record.SingleLink, 0.5, 0.6, "one link is full", ""},
+		{"several connections carry no more", "I set up mode 4 bonding with two 25G ports, a single iperf3 stream has 24.5 Gbit/s, eight streams have 24.5 Gbit/s too.\n", record.SingleLink, 0.5, 0.6, "two 25G ports", ""},
+		{"a bundle that adds up", "LACP of two 10G ports, one stream carries 9.4 Gbit/s and four carry 18.6 Gbit/s together.\n", record.Unknown, 0, 0, "", "one link is full"},
+		{"ports that are no bundle", "We have two 10G ports for storage and no bond, iperf3 shows 9.4 Gbit/s.\n", record.Unknown, 0, 0, "", "one link is full"},
+		{"below one port", "There are two 10G ports with LACP, and a copy over NFS has 300 MB/s.\n", record.Unknown, 0, 0, "", "one link is full"},
+		{"ports of two kinds", "The server has 4x1G in LACP and the switch 2x10G uplinks, rsync has 112 MB/s.\n", record.Unknown, 0, 0, "", "one link is full"},
 		{"a client with one link", "The array has four ports for iSCSI with MPIO.\nThe initiator has only one gigabit port, and I want more.\n", record.LineRate, 0.45, 0.55, "the other has one", ""},
 		{"a port without a speed", "Our LACP team is slow on some nodes.\nThe first port shows speed: -1 there.\n", record.LACPDown, 0.5, 0.6, "in no aggregator", ""},
 		{"an export that is sync", "Copying to the NFS datastore crawls, only 4 MB/s written.\n# cat /etc/exports\n/tank/vm 192.0.2.0/24(rw,sync,no_subtree_check)\n", record.Application, 0.5, 0.6, "exports /tank/vm with sync", ""},

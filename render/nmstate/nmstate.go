@@ -2,6 +2,7 @@
 package nmstate
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -216,11 +217,28 @@ func (w *writer) bond(d device.Device, item *yamldoc.Node) {
 	node.Put(bond, "port", list)
 }
 
+// treeSeconds are the least and the most of a bridge's times that nmstate takes, with the
+// spanning tree or without (IEEE 802.1D-2004, table 17-1).
+var treeSeconds = map[string][2]int{"forward-delay": {2, 30}, "hello-time": {1, 10}, "max-age": {6, 40}}
+
+// outOfRange is why nmstate refuses a bridge's value; "" where it takes it.
+func outOfRange(key, value string) string {
+	most, timed := treeSeconds[key]
+	if n, err := strconv.Atoi(value); !timed || err == nil && n >= most[0] && n <= most[1] {
+		return ""
+	}
+	return fmt.Sprintf("nmstate takes %d to %d seconds and no %s", most[0], most[1], value)
+}
+
 func (w *writer) bridge(d device.Device, item *yamldoc.Node) {
 	w.ledger.Say(d.ID, "interfaces")
 	bridge := node.Within(item, "bridge")
 	for _, p := range [...][2]string{{"stp", "enabled"}, {"priority", "priority"}, {"forward-delay", "forward-delay"}, {"hello-time", "hello-time"}, {"max-age", "max-age"}} {
 		if n := d.Parameters.Get(p[0]); n != nil {
+			if why := outOfRange(p[0], n.Text); why != "" {
+				w.ledger.Cannot(d.ID, "parameters."+p[0], why)
+				continue
+			}
 			value := node.Plain(n.Text)
 			if p[0] == "stp" {
 				value = node.Plain(strconv.FormatBool(node.True(n)))

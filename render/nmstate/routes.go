@@ -130,15 +130,33 @@ func (w *writer) route(d device.Device, name, key string, r fabric.Route) {
 // nameservers are the host's in a state, not a device's.
 func (w *writer) nameservers(d device.Device) {
 	servers := d.Key("nameservers")
+	w.ledger.Say(d.ID, "nameservers.addresses", "nameservers.search")
 	for _, text := range node.Texts(servers.Get("addresses")) {
-		if a, err := netip.ParseAddr(text); err == nil {
-			once(w.servers, a.String())
+		a, err := netip.ParseAddr(text)
+		if err != nil {
+			continue
 		}
+		if !w.addressed(a.Is4()) {
+			w.ledger.Cannot(d.ID, "nameservers.addresses", "nmstate refuses "+text+" where no interface is given an address of its family")
+			continue
+		}
+		once(w.servers, a.String())
 	}
 	for _, text := range node.Texts(servers.Get("search")) {
 		once(w.search, text)
 	}
-	w.ledger.Say(d.ID, "nameservers.addresses", "nameservers.search")
+}
+
+// addressed reports a device that is given an address of the family, or asks for one.
+func (w *writer) addressed(v4 bool) bool {
+	asks := []string{"dhcp4"}
+	if !v4 {
+		asks = []string{"dhcp6", "accept-ra"}
+	}
+	return slices.ContainsFunc(device.All(w.in), func(d device.Device) bool {
+		return slices.ContainsFunc(d.Addresses, func(a netip.Prefix) bool { return a.Addr().Is4() == v4 }) ||
+			slices.ContainsFunc(asks, func(key string) bool { on, _ := d.Truth(key); return on })
+	})
 }
 
 // once adds a text to a list that has it not yet.

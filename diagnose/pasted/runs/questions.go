@@ -7,6 +7,7 @@ import (
 	"github.com/linerate/linerate/diagnose/pasted/scene"
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
 	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/unit"
 )
 
 // questions: what people say in sentences. It is no output, so none of it is sure; where
@@ -32,8 +33,10 @@ func questions(v *scene.View) {
 		if x, ok := h.Get("said", "large_lost"); ok {
 			largeSaid(v, h, x)
 		}
-		if x, ok := h.Get("said", "one_link"); ok {
-			oneLinkSaid(v, h, x)
+		if x, rate, ok := fullPort(v, h); ok {
+			oneLinkSaid(v, h, 0.55, "By the words and the figures one link is full, and no more comes: ", x, rate)
+		} else if x, ok := h.Get("said", "one_link"); ok {
+			oneLinkSaid(v, h, 0.42, "By the words alone: ", scene.Saw("said", x.Text, x.Source))
 		}
 	}
 }
@@ -55,8 +58,22 @@ func largeSaid(v *scene.View, h *piece.Host, x piece.Value) {
 	}
 }
 
-// oneLinkSaid: the question of all questions, with nothing to decide it by.
-func oneLinkSaid(v *scene.View, h *piece.Host, x piece.Value) {
+// fullPort is that a bundle carries at its best what one of its ports does when it is full;
+// the words that say of how many it is and the rate.
+func fullPort(v *scene.View, h *piece.Host) (ports, carried record.Evidence, ok bool) {
+	x, _ := h.Get("said", "ports")
+	speed, _, _ := scene.Number(h, "said", "port_bps")
+	rate, at, _ := scene.Number(h, "said", "carried_bps")
+	_, bundle := v.Case.Topics["bundle"]
+	best := max(unit.BitRate(rate), v.Best())
+	if !bundle || speed == 0 || rate == 0 || !scene.Close(best, unit.BitRate(speed), 0.88, 1.02) || v.Said("one_here", "striped", "rate_guest") {
+		return record.Evidence{}, record.Evidence{}, false
+	}
+	return scene.Saw("said of the ports", x.Text, x.Source), scene.Saw("said of the rate", unit.BitRate(rate).String()+" at best", at), true
+}
+
+// oneLinkSaid: the question of all questions, with nothing but words to decide it by.
+func oneLinkSaid(v *scene.View, h *piece.Host, sure float64, by string, evidence ...record.Evidence) {
 	for _, r := range v.Case.Runs {
 		if r.Retransmits >= 0 || len(r.Streams) > 0 || len(v.Bonds) > 0 {
 			return // what was measured says more, or leaves it open
@@ -65,9 +82,9 @@ func oneLinkSaid(v *scene.View, h *piece.Host, x piece.Value) {
 	if len(v.Bonds)+len(v.Switches) > 0 {
 		return
 	}
-	found := v.Add(record.SingleLink, 0.42, h, "the bundle (nothing of it is here)",
-		"By the words alone: several links that carry like one are mostly one connection, or one pair of hosts. A bundle (LACP, static, balance-alb, a team) sends all packets of one connection over one link, and with a hash of MACs or addresses (layer2, layer2+3, src-mac) all between two hosts; the switch decides alone by what comes back. balance-rr alone stripes the packets of one connection over all links, which arrive out of order and make TCP slow.",
-		"Measure with several connections (`iperf3 -c PEER -P 8`, both ways) and from several hosts at once. If that adds up, nothing is wrong. If not: xmit_hash_policy layer3+4 on the hosts, the same on the switch (`port-channel load-balance src-dst-ip-port` or its like), and see that all ports are in one LACP aggregator.", scene.Saw("said", x.Text, x.Source))
+	found := v.Add(record.SingleLink, sure, h, "the bundle (nothing of it is here)",
+		by+"several links that carry like one are mostly one connection, or one pair of hosts. A bundle (LACP, static, balance-alb, a team) sends all packets of one connection over one link, and with a hash of MACs or addresses (layer2, layer2+3, src-mac) all between two hosts; the switch decides alone by what comes back. balance-rr alone stripes the packets of one connection over all links, which arrive out of order and make TCP slow.",
+		"Measure with several connections (`iperf3 -c PEER -P 8`, both ways) and from several hosts at once. If that adds up, nothing is wrong. If not: xmit_hash_policy layer3+4 on the hosts, the same on the switch (`port-channel load-balance src-dst-ip-port` or its like), and see that all ports are in one LACP aggregator.", evidence...)
 	found.Ask = []scene.Missing{
 		{Command: "cat /proc/net/bonding/*", Host: "both hosts", Why: "as root: mode, hash policy, and whether all ports are in one aggregator"},
 		{Command: "iperf3 -c PEER -P 8, then with -R", Host: scene.NameOf(h), Why: "whether several connections add up, each way"},

@@ -24,7 +24,7 @@ var Rates = piece.Reader{
 			return false
 		}
 		return otherMode.MatchString(line) || strings.Count(strings.TrimSpace(line), " ") >= 3 &&
-			(anyRate.MatchString(line) || iperf3Word.MatchString(line) || striped.MatchString(line) || strongCopy.MatchString(line) || farAway.MatchString(line) || radio.MatchString(line) || gigabitOf.MatchString(line))
+			(anyRate.MatchString(line) || iperf3Word.MatchString(line) || striped.MatchString(line) || strongCopy.MatchString(line) || farAway.MatchString(line) || radio.MatchString(line) || gigabitOf.MatchString(line) || manyPorts.MatchString(line))
 	},
 	Sentences: true,
 	Read:      func(s *piece.Sink, lines []piece.Line) int { return (&teller{s, lines[0]}).line() },
@@ -60,7 +60,7 @@ type teller struct {
 }
 
 func (t *teller) line() int {
-	text := strings.ReplaceAll(t.l.Text, "**", "") // a forum's bold
+	text := t.ports(strings.ReplaceAll(t.l.Text, "**", "")) // a forum's bold
 	t.modes(text)
 	told := false
 	t.inherit(text)
@@ -161,6 +161,9 @@ func classOf(text string) (class, word string) {
 
 // keep notes a rate: of the network the fastest, of copies and disks both ends.
 func (t *teller) keep(r rate) {
+	if r.class != "disk" {
+		t.extreme("carried_bps", r.bits, 1)
+	}
 	switch r.class {
 	case "net":
 		if iperf3Word.MatchString(r.word) {
