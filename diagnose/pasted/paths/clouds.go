@@ -6,6 +6,7 @@ import (
 
 	"github.com/linerate/linerate/diagnose/pasted/scene"
 	"github.com/linerate/linerate/internal/advise/cloud"
+	"github.com/linerate/linerate/internal/evidence/paste/piece"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
@@ -21,7 +22,10 @@ const (
 func toldCaps(v *scene.View) {
 	h, provider, ok := v.SaidBy("cloud")
 	_, name, named := v.SaidBy("instance")
-	if !ok || !v.Complains() || v.HasFinding(record.Shaper) || len(v.Case.Runs) > 0 {
+	if !ok || v.HasFinding(record.Shaper) || len(v.Case.Runs) > 0 {
+		return
+	}
+	if awsFlow(v, h, provider); !v.Complains() || v.HasFinding(record.Shaper) {
 		return
 	}
 	evidence := []record.Evidence{scene.Saw("said", "an instance of "+provider.Text, provider.Source)}
@@ -56,4 +60,16 @@ func toldCaps(v *scene.View) {
 			"Look the type's bandwidth up (AWS: `aws ec2 describe-instance-types`, baseline and peak; Azure: max network bandwidth of the size; Google: egress by machine type, less to public addresses), and take a larger one, or several; several flows where a flow is what ends.",
 			append(evidence, scene.Saw("said", strings.TrimSpace(x.Text), x.Source))...).Ask = cloudAsks(provider.Text)
 	}
+}
+
+// awsFlow: one flow that carries what AWS gives a flow, and nothing that says otherwise.
+func awsFlow(v *scene.View, h *piece.Host, provider piece.Value) {
+	one, _, at := saidRate(v, "rate_one")
+	most, _, _ := saidRate(v, "carried_bps")
+	if provider.Text != "aws" || !scene.Close(one, 5*unit.Gbps, 0.94, 1.01) || most > one {
+		return
+	}
+	v.Add(record.Shaper, 0.64, h, "AWS's limit of a flow",
+		fmt.Sprintf("%v by one flow is what AWS gives a single flow (5 Gbit/s; 10 within a cluster placement group), whatever the instance has.", one),
+		"Use several flows (`iperf3 -P 8`), a cluster placement group, or ENA Express.", scene.Saw("said", "an instance of "+provider.Text, provider.Source), scene.Saw("said", one.String()+" by one flow", at)).Ask = cloudAsks("aws")
 }

@@ -207,18 +207,30 @@ func longWindow(v *scene.View) {
 		if r.UDP || r.Rate == 0 || r.Retransmits > 0 || max(len(r.Streams), r.Parallel) > 1 || r.Target > 0 || r.Window > 0 {
 			continue
 		}
-		flight := float64(r.Rate) / 8 * trip
-		for _, w := range windows {
-			if flight < 0.75*w.bytes || flight > 1.1*w.bytes {
-				continue
-			}
-			v.Add(w.cause, 0.58, h, "the window over "+x.Text+" ms",
-				fmt.Sprintf("%v over %s ms is %v in flight: about %s. Without losses a flow is as fast as its window goes round, whatever the link is.", r.Rate, x.Text, unit.Bytes(flight), w.what),
-				fmt.Sprintf("Raise the third values on both ends, to about %v for 10 Gbit/s: `sysctl -w net.ipv4.tcp_rmem='4096 131072 N' net.ipv4.tcp_wmem='4096 65536 N'`, and net.core.rmem_max and wmem_max for programs that set buffers themselves; or use several flows.", unit.Bytes(2*10e9/8*trip)),
-				scene.Saw(r.Tool, r.Rate.String(), r.Source), scene.Saw("said", x.Text+" ms", x.Source)).Ask = longAsks
+		if inFlight(v, h, 0.58, r.Rate, scene.Saw(r.Tool, r.Rate.String(), r.Source), x) {
 			return
 		}
 	}
+	if rate, _, at := saidRate(v, "rate_one"); len(v.Case.Runs) == 0 && !v.Said("rate_many", "lossy") {
+		inFlight(v, h, 0.52, rate, scene.Saw("said", rate.String()+" by one flow", at), x)
+	}
+}
+
+// inFlight names the window that a flow's rate over a round trip comes to; false none.
+func inFlight(v *scene.View, h *piece.Host, sure float64, rate unit.BitRate, measured record.Evidence, ms piece.Value) bool {
+	trip := piece.Float(ms.Text) / 1000
+	flight := float64(rate) / 8 * trip
+	for _, w := range windows {
+		if flight < 0.75*w.bytes || flight > 1.1*w.bytes {
+			continue
+		}
+		v.Add(w.cause, sure, h, "the window over "+ms.Text+" ms",
+			fmt.Sprintf("%v over %s ms is %v in flight: about %s. Without losses a flow is as fast as its window goes round, whatever the link is.", rate, ms.Text, unit.Bytes(flight), w.what),
+			fmt.Sprintf("Raise the third values on both ends, to about %v for 10 Gbit/s: `sysctl -w net.ipv4.tcp_rmem='4096 131072 N' net.ipv4.tcp_wmem='4096 65536 N'`, and net.core.rmem_max and wmem_max for programs that set buffers themselves; or use several flows.", unit.Bytes(2*10e9/8*trip)),
+			measured, scene.Saw("said", ms.Text+" ms", ms.Source)).Ask = longAsks
+		return true
+	}
+	return false
 }
 
 var longAsks = []scene.Missing{

@@ -106,7 +106,7 @@ const lastOfOneThread = 15
 
 var iperfVersion = piece.Compile(`(?i)\biperf3? (?:v(?:ersion)? ?)?3\.(\d{1,2})\b`)
 
-var coreWords = piece.Compile(`(?i)\b(?:(?:only|just|single|one|1|all)\b(?: \w+){0,4} (?:cpu )?(?:cores?|threads?)|multi-?thread\w*|single-?thread\w*|cpu bound(?:ed)?)\b`)
+var coreWords = piece.Compile(`(?i)\b(?:(?:only|just|single|one|1|all)\b(?: \w+){0,4} (?:cpu )?(?:cores?|threads?)|multi-?thread\w*|single-?thread\w*|cpu bound(?:ed)?)\b|-P ?\d+\b[^.;]{0,30}\b(?:no|not|n't|never)\b[^.;]{0,12}\b(?:faster|better|more|difference|help\w*)|-P ?\d+\b[^.;]{0,30}\bsame (?:speed|rate|throughput|result|bandwidth)`)
 
 // noMore is how a sentence says that several connections carry no more than one.
 var noMore = piece.Compile(`(?i)\b(?:no|not|never|n't|doesn.t|don.t|without|same)\b[^.;]{0,40}\b(?:doubl\w+|twice|add|scal\w+|more|better|faster|help\w*|differ\w*)`)

@@ -10,6 +10,14 @@ var linkStories = []storyWords{
 	{"several_ends", piece.Compile(`(?i)\b(?:two|three|four|five|six|several|multiple|many|both|different|separate|\d{1,2})(?: (?:\w+-)?\w+){0,2} (?:hosts|clients|servers|machines|pcs|computers|workstations|receivers|nodes|hypervisors|desktops|destinations|users)\b|\bone (?:file |copy |stream )?to each\b|\bfrom each (?:of the )?(?:clients?|hosts?|machines?)\b`)},
 	// The end that asks has one link, whatever the other has.
 	{"one_here", piece.Compile(`(?i)\b(?:initiator|client|desktop|workstation|laptop|(?:my|the|single) (?:pc|mac|computer|machine))\b[^.;]{0,40}\b(?:(?:only |just )?(?:1|one|a single)|single) ?(?:x )?(?:\w+ ){0,2}?(?:nic|port|interface|adapter|network card|cable|link|connection|gigabit)\b`)},
+	// Nobody answers LACP, or ports that do not come together.
+	{"no_partner", piece.Compile(`(?i)\bpartner(?:'s)?(?: (?:churn|system|mac|address|id|oper))*\b[^.;]{0,24}\b(?:(?:00[:-]){5}00|all[- ]zeros?|zeros|empty)\b`)},
+	{"aggregators_differ", piece.Compile(`(?i)\b(?:two|three|four|different|separate|their own|its own|distinct|several|other)\b(?: lacp)? (?:aggregators?|aggregation (?:group|id)s?|aggregator[- ]ids?)\b|\baggregator ?(?:ids?|numbers?)\b[^.;]{0,16}\b(?:differ\w*|not (?:the same|equal)|do(?:es)?(?: not|n't) match)\b`)},
+	// A switch's port drops what its queue does not hold.
+	{"port_drops", piece.Compile(`(?i)\b(?:(?:thousands|millions|hundreds|many|lots?|plenty|high|huge|increas\w+|incrementing|growing|climbing|rising|see\w*|shows?|with|has|have|lots of|\d{3,}) (?:of )?(?:[a-mo-y]\w* ){0,2})(?:output|egress|tail|outbound)[- ]?(?:queue )?(?:drops?|discards?)\b|\b(?:output|egress|tail|outbound)[- ]?(?:queue )?(?:drops?|discards?)\b[^.;]{0,24}\b(?:increas\w+|climb\w*|grow\w*|count(?:s|ing)? up|going up|goes? up|incrementing|rising)\b`)},
+	// A tunnel, by its name alone.
+	{"tunnel_word", piece.Compile(`(?i)\b(?:ip-?sec|wire ?guard|open ?vpn|vpn|vxlan|geneve|pppoe|gre|tunnel)\b`)},
+	{"large_fails", piece.Compile(`(?i)\b(?:pings?|ssh|small (?:\w+ )?(?:packets?|pages?|files?|requests?|transfers?))\b[^.;]{0,30}\b(?:works?|working|fine|ok|pass(?:es)?|go(?:es)? through)\b[^.;]{0,30}\b(?:large\w*|big\w*|bulk|full|downloads?|uploads?|scp|file (?:copy|transfers?))\b[^.;]{0,30}\b(?:hangs?|stalls?|fails?|time(?:s)? out|freez\w+|do(?:es)?(?: not|n't) work|nothing|never)\b`)},
 	// The speed of a bundle's port is not known to the kernel.
 	{"speed_unknown", piece.Compile(`(?i)\bspeed\b["' ]{0,3}(?:is |of |shows? (?:as )?|reported as |:|=)? ?["']?(?:-1\b|unknown!?)`)},
 	// Work that a card or a virtual one could take over, and does not.

@@ -26,7 +26,7 @@ const (
 var marks = []string{"flannel", "calico", "cilium", "weave", "canal", "vxlan", "geneve", "ipip", "wireguard", "openvpn", "ipsec", "strongswan", "tailscale", "zerotier", "netbird", "tunnel", "vpn", "overlay", "nebula", "tinc", "n2n", " gre", "backend",
 	"pod", "container", "kube", "k3s", "k8s", "rke", "docker", "virtio", "vmxnet", "netvsc", "hyper-v", "e1000", "guest", "mtu", "mss", "offload", "lro", "gro", "tso", "lso", "gso", "checksum",
 	"bps", "bit", "b/s", "ring", "window", "tcp_", "mem_max", "cable", "transceiver", "driver", "firmware", "buffer", "pci", "relay", "derp", "socket", "pause", "flow control", "802.3x", "per connection", "downloads", " ms", "ping", "iperf", "stream", "starlink", "lte", "loss", "cpu", "core", "gateway", "interface", "nic", "queue", "frame", "repl", "respon", "eni", "rout", "asymmetr", "reach", "communicate", "usb", "subnet", "portal", "arp ", "fast at", "for a while", "minutes", "load", "10g", "rx ", "rps", "rss", "irq", "interrupt", "throttl", "2.5g", "mptcp", "multipath", "mile", "distance", "ocean", "transatlantic", "region", "data center", "datacenter", "away", "ack", "udp", "bbr", "forward", "firewall", "/2", "/1",
-	"lacp", "802.3ad", "static", "switch", "uplink", "icmp", "gigabit", "gbe", "1g", "instead of", "rather than", "out of order", "out-of-order", "per-packet", "per packet", "robin", "iscsi", "portal", "depth", "sync", "moderate", "limited", "limit", "capped", "quota", "oversubscri", "multichannel", "multi-channel", "smb", "480m", "culprit", "root cause", "turned out", "to blame", "the problem was", "the issue was", "the cause was", "disk", "storage", "x1", "slot", "lane", "traffic", "packet", "martian", "the other", "speed", "client", "initiator", "ethtool"}
+	"lacp", "802.3ad", "static", "switch", "uplink", "icmp", "gigabit", "gbe", "1g", "instead of", "rather than", "out of order", "out-of-order", "per-packet", "per packet", "robin", "iscsi", "portal", "depth", "sync", "moderate", "limited", "limit", "capped", "quota", "oversubscri", "multichannel", "multi-channel", "smb", "480m", "culprit", "root cause", "turned out", "to blame", "the problem was", "the issue was", "the cause was", "disk", "storage", "x1", "slot", "lane", "traffic", "packet", "martian", "the other", "speed", "client", "initiator", "ethtool", "drop", "discard", "aggregator", "partner"}
 
 func mayTell(line string) bool {
 	if !piece.Spoken(line) {
@@ -104,7 +104,7 @@ var (
 	slotWords     = piece.Compile(`(?i)\bpci-?e?(?: ?express)?\b[^.;\d]{0,16}([1-5])(?:\.0)?\b[^.;]{0,12}?\bx ?(1|2|4|8|16)\b`)
 	listed        = piece.Compile(`(?:^|[\s(*-])((?:eth|en[opsx]|em|ens|eno|bond|br|vlan)[\w.]*\d[\w.]*)\)?\s*(?:[:=]|->|has|is)\s*(?:inet |ip(?: address)?:? ?)?(\d{1,3}(?:\.\d{1,3}){3}/\d{1,2})\b`)
 	tripAfter     = piece.Compile(`(?i)\b(?:rtt|latency|pings?|round[ -]?trip\w*|delay)\b[^.;\d]{0,50}(\d{1,4}(?:\.\d+)?)(?: ?(?:-|–|to) ?\d{1,4})? ?ms\b`)
-	tripFirst     = piece.Compile(`(?i)\b(\d{1,4}(?:\.\d+)?) ?ms (?:of |one-way )?(?:rtt|latency|ping|round|delay|away|apart)`)
+	tripFirst     = piece.Compile(`(?i)\b(\d{1,4}(?:\.\d+)?) ?ms (?:of |one-way )?(?:rtt|latency|ping|round|delay|away|apart)|\b(?:sites?|offices?|data ?centers?|regions?|cities|locations?|continents?|link|line|path|wan|connection|circuit)\b[^.;]{0,40} (?:at|with|over|of) (\d{2,3}) ?ms\b`)
 )
 
 // plain are facts that are told by their words alone.
@@ -159,7 +159,9 @@ func readWords(s *sink, lines []piece.Line) (read int) {
 	}
 	trip := tripAfter.FindStringSubmatch(text)
 	if trip == nil {
-		trip = tripFirst.FindStringSubmatch(text)
+		if trip = tripFirst.FindStringSubmatch(text); trip != nil {
+			trip[1] = cmp.Or(trip[1], trip[2])
+		}
 	}
 	if trip != nil {
 		said("trip_ms", trip[1])
@@ -189,7 +191,11 @@ func readWords(s *sink, lines []piece.Line) (read int) {
 			s.Set("said", key, text[m[0]:m[1]], l)
 		}
 	}
+	before := s.toldOf(alone)
 	s.tellStories(text, l)
+	if s.toldOf(alone) > before {
+		read = 1
+	}
 	s.percents(text, l)
 	if s.told("two_homed") && s.told("one_used") && s.told("same_subnet") {
 		read = 1
@@ -215,4 +221,17 @@ func readWords(s *sink, lines []piece.Line) (read int) {
 		read = 1
 	}
 	return read
+}
+
+// alone are stories of which one by itself is an answer.
+var alone = []string{"no_partner", "aggregators_differ", "port_drops"}
+
+// toldOf is how many of these were told.
+func (s *sink) toldOf(keys []string) (n int) {
+	for _, key := range keys {
+		if s.told(key) {
+			n++
+		}
+	}
+	return n
 }
