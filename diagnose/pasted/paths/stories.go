@@ -102,6 +102,27 @@ var stories = []story{
 		"A faster link at that port, or more of them with a hash over ports; fewer senders at once; pace the senders (`tc qdisc replace dev LINK root fq`, BBR); more of the shared buffer for the port (`qos queue-softmax-multiplier 1200` on a Catalyst); pause frames only in a network of storage.", []scene.Missing{
 			{Command: "show interfaces PORT; show queueing interface PORT (show platform hardware fed ... qos queue stats)", Host: "the switch", Why: "while it runs: which port and queue drop, and how full the port is"},
 			{Command: "nstat -az | grep -E 'Retrans|Timeouts'; ss -tin", Host: "the senders", Why: "before and after: how much was lost"}}},
+	{[]string{"ring_drops"}, nil, false, record.CardSlot, 0.54, "the receive ring",
+		"By what is said, the card drops what it receives: its ring is full before the host takes the packets, and each one is a loss for TCP. The core that its interrupts go to is late, or the ring is small.",
+		"Enlarge the ring (`ethtool -g LINK`, `ethtool -G LINK rx 4096`), spread the queues over cores (`ethtool -L`, irqbalance), lower interrupt delays (`ethtool -C LINK adaptive-rx on`); pause frames only as a last resort.", []scene.Missing{
+			{Command: "ethtool -S LINK | grep -E 'drop|miss|fifo|buf'; ethtool -g LINK", Host: "the host that receives", Why: "before and after: which counter goes up, and how large the ring is"},
+			{Command: "mpstat -P ALL 1 5; cat /proc/softirqs", Host: "the host that receives", Why: "while it runs: whether one core takes all packets"}}},
+	{[]string{"crc_grows"}, nil, false, record.Congestion, 0.64, "the cable, module or port whose errors grow",
+		"By what is said, frames arrive damaged (CRC errors): each is a lost packet, and TCP over that link stays slow however empty it is.",
+		"Clean or replace the cable, then the modules, then another port; see that both ends agree on speed, duplex and FEC (`ethtool LINK`, `ethtool --show-fec LINK`). Until then take the port out of the bundle.", []scene.Missing{
+			{Command: "ethtool -S LINK | grep -iE 'crc|err|fec'; ethtool -m LINK", Host: "both ends of that link", Why: "which direction is damaged, and the light that arrives"}}},
+	{[]string{"zero_window"}, nil, false, record.Application, 0.56, "the program that receives",
+		"By what is said, the receiver closes its window (zero window): its program does not read as fast as data arrives, so that the buffer fills up. The network waits for it.",
+		"Look what that program waits for: a disk (`iostat -x 2`), a full core (`top -H`), a lock, another connection. A larger buffer would fill up too.", []scene.Missing{
+			{Command: "ss -tinm; top -H", Host: "the host that receives", Why: "while it runs: what waits unread (Recv-Q), and what the program does"},
+			{Command: "iostat -x 2", Host: "the host that receives", Why: "whether the disk that it writes to is busy all the time"}}},
+	{[]string{"too_long"}, nil, false, record.MTU, 0.54, "this host's own MTU",
+		"By what is said, the host itself refuses the packet (message too long): the link, bond, bridge or VLAN by which it leaves has a smaller MTU than the packet, whatever the ports below have; or the host has learnt a smaller one of the path.",
+		"`ip route get PEER` says by which device it leaves, `ip -d link` the MTU of each: set the same on ports, bond, bridge and VLAN (a bond gives its MTU to its ports). `ip route flush cache` forgets what was learnt.", frameAsks},
+	{[]string{"mac_hash", "routed_way"}, nil, false, record.SingleLink, 0.6, "the hash of MAC addresses",
+		"By what is said, the link is chosen by MAC addresses, and all that comes through a router has the router's: one address, one link, however many hosts and flows are behind it.",
+		"Hash addresses and ports at the end that sends: `port-channel load-balance src-dst-ip` or src-dst-mixed-ip-port on the switch (it is global on most), xmit_hash_policy=layer3+4 on a host.", []scene.Missing{
+			{Command: "show etherchannel load-balance; show interfaces counters", Host: "the switch", Why: "by what it chooses the link, and how its members are used"}}},
 	{[]string{"tunnel_word", "large_fails"}, []string{"gre_ipsec"}, false, record.MTU, 0.56, "the tunnel (large packets)",
 		"By what is said, small things pass the tunnel and large ones hang: with the tunnel's header full packets do not fit the way, and nobody tells the sender (ICMP is filtered, or the tunnel's MTU is too large).",
 		"Set the tunnel's MTU to what passes (`ping -M do -s N PEER` through it: N plus 28; 1420 for WireGuard, 1400 for IPsec, 1450 for VXLAN over 1500), clamp the MSS where it begins (`--clamp-mss-to-pmtu`), and let ICMP fragmentation needed through.", frameAsks},

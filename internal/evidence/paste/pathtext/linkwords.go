@@ -2,11 +2,14 @@ package pathtext
 
 import "github.com/linerate/linerate/internal/evidence/paste/piece"
 
+// grows are words of a count that goes up, or is high.
+const grows = `(?:increas\w+|climb\w*|grow\w*|going up|goes? up|count(?:s|ing)? up|incrementing|rising|thousands|millions|\d{3,})`
+
 // linkStories are what people tell of several links, of storage over them and of guests,
 // each a fact of "said" as those of stories are.
 var linkStories = []storyWords{
 	// One of several links is full, another has nothing to do.
-	{"one_idle", piece.Compile(`(?i)\b(?:(?:near[- ]|full[- ]|almost[- ])*(?:wire|line)[- ]?(?:speed|rate)|full (?:speed|rate)|saturat\w+|max(?:es|ed|ing)? out|100 ?%)\b[^.;]{0,30}\b(?:for |on |of )?only (?:for |on |of )?(?:one|a single|1)\b|\bthe (?:other|second|2nd)(?: (?:one|two|three|links?|nics?|ports?|interfaces?|slaves?|members?|cards?|adapters?|uplinks?|cables?|eth\d|vmnic\d)){0,2}\b[^.;]{0,14}\b(?:does nothing|do nothing|idles|idling|(?:is|are|sits?|stays?|remains?|was|were)(?: \w+)? (?:idle|unused|at (?:0|zero)|empty|silent|quiet)|(?:is|are|was|were)(?: (?:not|never|barely|hardly|almost not|n't)|n't)(?: \w+)? (?:used|touched|utili[sz]ed)|(?:gets?|sees?|carries|shows?|has) (?:no (?:traffic|load|packets|data)|nothing|almost nothing|hardly any(?:thing)?|zero|0 ?[kmg]?b?))\b`)},
+	{"one_idle", piece.Compile(`(?i)\b(?:(?:near[- ]|full[- ]|almost[- ])*(?:wire|line)[- ]?(?:speed|rate)|full (?:speed|rate)|saturat\w+|max(?:es|ed|ing)? out|100 ?%)\b[^.;]{0,30}\b(?:for |on |of )?only (?:for |on |of )?(?:one|a single|1)\b|\bonly (?:ent|eth|en[opsx]|em|ixl?|igb|vmnic|ge-|xe-|gi|te|nic ?|port ?)[\w/-]*\d (?:transmits?|sends?|carries|is (?:used|active|sending)|has traffic|shows? traffic|moves?)\b|\bthe (?:other|second|2nd)(?: (?:one|two|three|links?|nics?|ports?|interfaces?|slaves?|members?|cards?|adapters?|uplinks?|cables?|eth\d|vmnic\d)){0,2}\b[^.;]{0,14}\b(?:does nothing|do nothing|idles|idling|(?:is|are|sits?|stays?|remains?|was|were)(?: \w+)? (?:idle|unused|at (?:0|zero)|empty|silent|quiet)|(?:is|are|was|were)(?: (?:not|never|barely|hardly|almost not|n't)|n't)(?: \w+)? (?:used|touched|utili[sz]ed)|(?:gets?|sees?|carries|shows?|has) (?:no (?:traffic|load|packets|data)|nothing|almost nothing|hardly any(?:thing)?|zero|0 ?[kmg]?b?))\b`)},
 	{"several_ends", piece.Compile(`(?i)\b(?:two|three|four|five|six|several|multiple|many|both|different|separate|\d{1,2})(?: (?:\w+-)?\w+){0,2} (?:hosts|clients|servers|machines|pcs|computers|workstations|receivers|nodes|hypervisors|desktops|destinations|users)\b|\bone (?:file |copy |stream )?to each\b|\bfrom each (?:of the )?(?:clients?|hosts?|machines?)\b`)},
 	// The end that asks has one link, whatever the other has.
 	{"one_here", piece.Compile(`(?i)\b(?:initiator|client|desktop|workstation|laptop|(?:my|the|single) (?:pc|mac|computer|machine))\b[^.;]{0,40}\b(?:(?:only |just )?(?:1|one|a single)|single) ?(?:x )?(?:\w+ ){0,2}?(?:nic|port|interface|adapter|network card|cable|link|connection|gigabit)\b`)},
@@ -15,6 +18,15 @@ var linkStories = []storyWords{
 	{"aggregators_differ", piece.Compile(`(?i)\b(?:two|three|four|different|separate|their own|its own|distinct|several|other)\b(?: lacp)? (?:aggregators?|aggregation (?:group|id)s?|aggregator[- ]ids?)\b|\baggregator ?(?:ids?|numbers?)\b[^.;]{0,16}\b(?:differ\w*|not (?:the same|equal)|do(?:es)?(?: not|n't) match)\b`)},
 	// A switch's port drops what its queue does not hold.
 	{"port_drops", piece.Compile(`(?i)\b(?:(?:thousands|millions|hundreds|many|lots?|plenty|high|huge|increas\w+|incrementing|growing|climbing|rising|see\w*|shows?|with|has|have|lots of|\d{3,}) (?:of )?(?:[a-mo-y]\w* ){0,2})(?:output|egress|tail|outbound)[- ]?(?:queue )?(?:drops?|discards?)\b|\b(?:output|egress|tail|outbound)[- ]?(?:queue )?(?:drops?|discards?)\b[^.;]{0,24}\b(?:increas\w+|climb\w*|grow\w*|count(?:s|ing)? up|going up|goes? up|incrementing|rising)\b`)},
+	// A card whose ring is full, or whose frames are damaged; a program that does not read.
+	{"ring_drops", piece.Compile(`(?i)\b(?:rx[ _-]?(?:drop(?:ped|s)?|missed(?:_errors?)?|overruns?|no_(?:buffer|buf)\w*|out_of_buffer|fifo\w*|discards?)|receive (?:drops|discards|overruns))\b[^.;]{0,30}\b` + grows + `|\b` + grows + `[^.;]{0,20}\brx[ _-]?(?:drop(?:ped|s)?|missed(?:_errors?)?|overruns?|no_(?:buffer|buf)\w*|out_of_buffer|discards?)\b`)},
+	{"crc_grows", piece.Compile(`(?i)\b(?:crc|fcs|symbol|alignment)[ _-]?errors?\b[^.;]{0,30}\b` + grows + `|\b` + grows + `[^.;]{0,12}\b(?:crc|fcs|symbol|alignment)[ _-]?errors?\b`)},
+	{"zero_window", piece.Compile(`(?i)\b(?:tcp )?(?:zero[- ]?windows?|window(?: is)? full)\b[^.;]{0,40}\b(?:all the time|constantly|often|many|lots|repeatedly|again and again|every)\b|\b(?:many|lots of|constant\w*|repeated\w*|full of|see\w*|shows?) (?:[a-mo-y]\w* ){0,2}(?:tcp )?zero[- ]?windows?\b`)},
+	// Larger than this host's own link.
+	{"too_long", piece.Compile(`(?i)\bmessage too long\b`)},
+	// A hash of MACs, and a router before it.
+	{"mac_hash", piece.Compile(`(?i)\b(?:src|source|dst|dest\w*|src-dst|source-dest\w*)[- ]mac\b[^.;]{0,24}\b(?:load[- ]?balanc\w+|hash\w*|algorithm|method|policy|distribution)\b|\b(?:load[- ]?balanc\w+|hash\w*|policy|algorithm|method)\b[^.;]{0,24}\b(?:src|source|dst|dest\w*|src-dst|source-dest\w*)[- ]mac\b`)},
+	{"routed_way", piece.Compile(`(?i)\b(?:(?:one|only|single|same|all)(?: \w+){0,3} (?:source |src )?mac(?: address)?\b|(?:through|behind|via|from|by|is) (?:the |a |our |one )?(?:router|gateway|firewall|layer ?3 switch)|(?:router|gateway|firewall) (?:is|has|sends|between)|routed|(?:another|different|other) (?:subnets?|vlans?))`)},
 	// A tunnel, by its name alone.
 	{"tunnel_word", piece.Compile(`(?i)\b(?:ip-?sec|wire ?guard|open ?vpn|vpn|vxlan|geneve|pppoe|gre|tunnel)\b`)},
 	{"large_fails", piece.Compile(`(?i)\b(?:pings?|ssh|small (?:\w+ )?(?:packets?|pages?|files?|requests?|transfers?))\b[^.;]{0,30}\b(?:works?|working|fine|ok|pass(?:es)?|go(?:es)? through)\b[^.;]{0,30}\b(?:large\w*|big\w*|bulk|full|downloads?|uploads?|scp|file (?:copy|transfers?))\b[^.;]{0,30}\b(?:hangs?|stalls?|fails?|time(?:s)? out|freez\w+|do(?:es)?(?: not|n't) work|nothing|never)\b`)},

@@ -9,6 +9,9 @@ import (
 // manyPorts is a number of equal ports with the speed of each: 2x10G, four 1 gigabit NICs.
 var manyPorts = piece.Compile(`(?i)\b(\d|two|three|four|six|eight|dual)(?:(?: ?- ?ports?)? ?[x×*] ?|[- ](?:port )?)(1|2[.,]5|5|10|25|40|50|100|1000)?[- ]?(g(?:b(?:ase-?t|it|ps|e|/s)?|ig(?:abit|e)?|bits?/s)?|mb(?:it|ps|/s)?)\b(?:[- ](ethernet )?(?:nics?|ports?|links?|interfaces?|cards?|lines?|cables?|adapters?|uplinks?|connections?|lacp|lag+|bond\w*|team\w*|trunk))?`)
 
+// things are words behind a number of speeds that are no ports.
+var things = piece.Compile(`(?i)^[- ]?(?:\w+ )?(?:switch\w*|servers?|hosts?|machines?|nodes?|files?|clients?|disks?|drives?|vms?|ssds?|images?|backups?|ram|sticks?|modules?|memory|volumes?|datasets?|chunks?|streams?|flows?|seconds?|minutes?|vlans?|networks?|lans?|clouds?|instances?|pcs?|nas)\b`)
+
 // ports notes how many equal ports a text tells of, and the speed of each in bits a second
 // (port_bps; 0 where several kinds are told), and returns the text without them: no rate
 // that was carried is among those words.
@@ -23,7 +26,7 @@ func (t *teller) ports(text string) string {
 			return text[m[2*i]:m[2*i+1]]
 		}
 		times := strings.ContainsAny(text[m[3]:m[1]], "x×*X")
-		named := m[1] > m[7] // by what they are
+		named := m[1] > m[7] || !things.MatchString(text[m[1]:]) && group(2) != "" // by what they are
 		speed, word := piece.Float(strings.Replace(group(2), ",", ".", 1)), strings.ToLower(group(3))
 		switch {
 		case !times && !named, group(1) == "1", group(1) == "0":
