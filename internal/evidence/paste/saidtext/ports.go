@@ -7,7 +7,7 @@ import (
 )
 
 // manyPorts is a number of equal ports with the speed of each: 2x10G, four 1 gigabit NICs.
-var manyPorts = piece.Compile(`(?i)\b(\d|two|three|four|six|eight|dual)(?:(?: ?- ?ports?)? ?[x×*] ?|[- ](?:port )?)(1|2[.,]5|5|10|25|40|50|100|1000)?[- ]?(g(?:b(?:ase-?t|it|ps|e|/s)?|ig(?:abit|e)?|bits?/s)?|mb(?:it|ps|/s)?)\b(?:[- ](ethernet )?(?:nics?|ports?|links?|interfaces?|cards?|lines?|cables?|adapters?|uplinks?|connections?|lacp|lag+|bond\w*|team\w*|trunk))?`)
+var manyPorts = piece.Compile(`(?i)\b(\d|two|three|four|six|eight|dual)(?:(?: ?- ?ports?)? ?[x×*] ?|(?:-port)? (?:port )?)(1|2[.,]5|5|10|25|40|50|100|1000)?[- ]?(g(?:b(?:ase-?t|it|ps|e|/s)?|ig(?:abit|e)?|bits?/s)?|mb(?:it|ps|/s)?)\b(?:[- ](ethernet )?(?:nics?|ports?|links?|interfaces?|cards?|lines?|cables?|adapters?|uplinks?|connections?|lacp|lag+|bond\w*|team\w*|trunk))?`)
 
 // things are words behind a number of speeds that are no ports.
 var things = piece.Compile(`(?i)^[- ]?(?:\w+ )?(?:switch\w*|servers?|hosts?|machines?|nodes?|files?|clients?|disks?|drives?|vms?|ssds?|images?|backups?|ram|sticks?|modules?|memory|volumes?|datasets?|chunks?|streams?|flows?|seconds?|minutes?|vlans?|networks?|lans?|clouds?|instances?|pcs?|nas)\b`)
@@ -31,6 +31,10 @@ func (t *teller) ports(text string) string {
 		switch {
 		case !times && !named, group(1) == "1", group(1) == "0":
 			continue
+		case !times && m[1] == m[7] && strings.HasSuffix(group(3), "B"):
+			continue // bytes
+		case word[0] == 'm' && speed < 100:
+			continue // no Ethernet
 		case speed == 0 && !strings.HasPrefix(word, "gig"):
 			continue // "two gb"
 		case speed == 0:
