@@ -103,7 +103,7 @@ func fullProgram(v *scene.View) {
 		what = "one core"
 	}
 	cause := record.SenderCPU
-	if strings.HasPrefix(what, "ksoftirq") {
+	if strings.HasPrefix(what, "ksoftirq") || what == "one core" && v.Said("core_receives") {
 		cause = record.ReceiverCPU
 	}
 	sure, remedy := 0.58, "More flows over more queues and cores, larger packets (MTU, GRO and TSO on), or a faster core."

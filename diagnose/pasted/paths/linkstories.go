@@ -120,3 +120,28 @@ func syncExport(v *scene.View) {
 		}
 	}
 }
+
+// endCounts are the words of several_ends that number them.
+var endCounts = map[string]float64{"two": 2, "both": 2, "three": 3, "four": 4, "five": 5, "six": 6}
+
+// sharedLine: several ends of which each has a rate, and a link that their sum fills.
+func sharedLine(v *scene.View) {
+	h, x, ok := v.SaidBy("several_ends")
+	each, _, at := saidRate(v, "each_bps")
+	first, _, _ := strings.Cut(strings.ToLower(strings.TrimSpace(x.Text)), " ")
+	n := max(endCounts[first], piece.Float(first))
+	sum := unit.BitRate(n * float64(each))
+	if !ok || n < 2 || len(v.Findings)+len(v.Case.Runs) > 0 || ofBundle(v) {
+		return
+	}
+	for _, line := range []unit.BitRate{unit.Gbps, 2500 * unit.Mbps, 10 * unit.Gbps, 25 * unit.Gbps, 40 * unit.Gbps, 100 * unit.Gbps} {
+		if !scene.Close(sum, line, 0.87, 1) || line == unit.Gbps && !v.Said("gigabit_part") {
+			continue
+		}
+		v.Add(record.LineRate, 0.5, h, "a link that they share",
+			fmt.Sprintf("%v each, by what is said, is %v for all of them together: a link of %v on the way is full then, and they share it.", each, sum, line),
+			"Nothing is slow but that link: find it (the server's own, an uplink, a firewall), and take a faster one or more of them; `ethtool LINK` and `show interfaces status` show the speed of each.",
+			scene.Saw("said", strings.TrimSpace(x.Text), x.Source), scene.Saw("said", each.String()+" each", at)).Ask = uplinkAsks
+		return
+	}
+}

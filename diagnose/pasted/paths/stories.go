@@ -119,6 +119,10 @@ var stories = []story{
 	{[]string{"too_long"}, nil, false, record.MTU, 0.54, "this host's own MTU",
 		"By what is said, the host itself refuses the packet (message too long): the link, bond, bridge or VLAN by which it leaves has a smaller MTU than the packet, whatever the ports below have; or the host has learnt a smaller one of the path.",
 		"`ip route get PEER` says by which device it leaves, `ip -d link` the MTU of each: set the same on ports, bond, bridge and VLAN (a bond gives its MTU to its ports). `ip route flush cache` forgets what was learnt.", frameAsks},
+	{[]string{"by_port_id", "two_homed"}, nil, false, record.SingleLink, 0.58, "ESXi's teaming (originating virtual port)",
+		"By what is said, uplinks are chosen by the originating virtual port: each virtual card (of a guest, or a vmkernel port) has one uplink, however many there are and however many flows it has.",
+		"One guest gets more only by a faster uplink, or by several virtual cards on uplinks of their own. With a static port channel on the switch IP hash spreads pairs of addresses (on a distributed switch LACP with ports in the hash); vMotion and iSCSI take several vmkernel ports.", []scene.Missing{
+			{Command: "esxtop (n)", Host: "the ESXi host", Why: "while it runs: which vmnic each virtual card uses, and how full it is"}}},
 	{[]string{"mac_hash", "routed_way"}, nil, false, record.SingleLink, 0.6, "the hash of MAC addresses",
 		"By what is said, the link is chosen by MAC addresses, and all that comes through a router has the router's: one address, one link, however many hosts and flows are behind it.",
 		"Hash addresses and ports at the end that sends: `port-channel load-balance src-dst-ip` or src-dst-mixed-ip-port on the switch (it is global on most), xmit_hash_policy=layer3+4 on a host.", []scene.Missing{

@@ -66,7 +66,7 @@ func fullPort(v *scene.View, h *piece.Host) (ports, carried record.Evidence, ok 
 	rate, at, _ := scene.Number(h, "said", "carried_bps")
 	_, bundle := v.Case.Topics["bundle"]
 	best := max(unit.BitRate(rate), v.Best())
-	if !bundle || speed == 0 || rate == 0 || !scene.Close(best, unit.BitRate(speed), 0.88, 1.02) || v.Said("one_here", "striped", "rate_guest") {
+	if !bundle || speed == 0 || rate == 0 || !scene.Close(best, unit.BitRate(speed), 0.82, 1.02) || v.Said("one_here", "striped", "rate_guest") {
 		return record.Evidence{}, record.Evidence{}, false
 	}
 	return scene.Saw("said of the ports", x.Text, x.Source), scene.Saw("said of the rate", unit.BitRate(rate).String()+" at best", at), true

@@ -61,7 +61,7 @@ var stories = []storyWords{
 	{"usb2_word", piece.Compile(`(?i)\busb[ -]?(?:2|2\.0|ii)\b|\busb ?2(?:\.0)? ?(?:port|bus|hub|protocol|speed)|\b480 ?m(?:b(?:it)?(?:/s|ps)?)?\b`)},
 	{"outside", piece.Compile(`(?i)\b(?:to|over|through|via|from) (?:the |a )?(?:public )?(?:internet|external|public ip|on-?prem\w*)\b|\bdownloads?\b|\bspeed ?tests?\b`)},
 	{"ethernet_word", piece.Compile(`(?i)\b(?:ethernet|lan|nic|rj-?45|network (?:adapter|card|dongle|port|interface|chip)|gigabit (?:port|adapter)|\d(?:\.\d)? ?g(?:be|b|bit|bps)?(?: network)? (?:adapter|dongle|port))\b`)},
-	{"gigabit_part", piece.Compile(`(?i)\b(?:1 ?g(?:b(?:e|its?|ps|it/s)?|ig)?|gigabit|gbe|1000 ?(?:base-?tx?|mb\w*))\b(?: \w+)? ?(?:switch\w*|router|nics?|ports?|links?|cards?|adapters?|networks?|ethernet|lan|connections?|interfaces?|uplinks?|line)\b|\b(?:switch|router|nic|port|link|card|adapter|network|lan|interface)\b[^.;]{0,20}\b(?:is|are|has|only|of)\b[^.;]{0,16}\b(?:1 ?g(?:b(?:e|its?|ps)?|ig)?|gigabit|1000 ?mb\w*)\b`)},
+	{"gigabit_part", piece.Compile(`(?i)\b(?:1 ?g(?:b(?:e|its?|ps|it/s)?|ig)?|gigabit|gbe|1000 ?(?:base-?tx?|mb\w*))\b(?: \w+)? ?(?:switch\w*|router|firewall|nics?|ports?|links?|cards?|adapters?|networks?|ethernet|lan|connections?|interfaces?|uplinks?|line)\b|\b(?:switch|router|nic|port|link|card|adapter|network|lan|interface)\b[^.;]{0,20}\b(?:is|are|has|only|of)\b[^.;]{0,16}\b(?:1 ?g(?:b(?:e|its?|ps)?|ig)?|gigabit|1000 ?mb\w*)\b`)},
 	{"faster_part", piece.Compile(`(?i)\b(?:2\.5|5|10|25|40|50|100) ?g(?:b(?:e|its?|ps|it/s)?|ig|base-?\w+)?\b`)},
 }
 
@@ -72,7 +72,7 @@ var (
 )
 
 // parts are stories that name what is there: one may ask about it as well.
-var parts = map[string]bool{"gigabit_part": true, "faster_part": true, "usb2_word": true, "outside": true, "ethernet_word": true, "iscsi": true, "storage": true, "gre_ipsec": true, "narrow_slot": true, "several_ends": true, "one_here": true, "tunnel_word": true, "mac_hash": true, "routed_way": true}
+var parts = map[string]bool{"gigabit_part": true, "faster_part": true, "usb2_word": true, "outside": true, "ethernet_word": true, "iscsi": true, "storage": true, "gre_ipsec": true, "narrow_slot": true, "several_ends": true, "one_here": true, "tunnel_word": true, "mac_hash": true, "by_port_id": true, "core_receives": true, "routed_way": true}
 
 // moreOf is a number before "gigabit" that makes it several.
 var moreOf = piece.Compile(`(?:\d\d|[02-9]|\.\d)[ -]?$`)

@@ -15,8 +15,9 @@ import (
 // copy_most_bps the fastest, copy_by what copies; rate_one what a single connection gets,
 // and rate_many what several get together; falls_from_bps and falls_to_bps a copy that
 // starts fast; tenth what a link of a gigabit or more never gets beyond; striped a bond
-// that sends round robin; far a round trip of many milliseconds; and what ways notes. A
-// line is read where its rates show a gap.
+// that sends round robin; far a round trip of many milliseconds; carried_bps the fastest
+// but of disks, and each_bps what each of several has; ports and port_bps what ports notes;
+// and what ways notes. A line is read where its rates show a gap.
 var Rates = piece.Reader{
 	Kind: "rates in words",
 	Starts: func(line string) bool {
@@ -113,7 +114,10 @@ func (t *teller) rates(clause string) (out []rate) {
 	for _, f := range carried(clause) {
 		before, after := clause[:f.from], clause[f.to:]
 		class, word := t.class(before, after)
-		if thanIt.MatchString(before) || eachOf.MatchString(after) || eachFor.MatchString(before) {
+		if each := eachOf.MatchString(after) || eachFor.MatchString(before); each && class != "disk" {
+			t.extreme("each_bps", f.of(cmp.Or(class, "told")), 1)
+			continue
+		} else if each || thanIt.MatchString(before) {
 			continue
 		}
 		bits := f.of(cmp.Or(class, "told"))
