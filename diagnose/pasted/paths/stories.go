@@ -102,6 +102,24 @@ var stories = []story{
 		"A faster link at that port, or more of them with a hash over ports; fewer senders at once; pace the senders (`tc qdisc replace dev LINK root fq`, BBR); more of the shared buffer for the port (`qos queue-softmax-multiplier 1200` on a Catalyst); pause frames only in a network of storage.", []scene.Missing{
 			{Command: "show interfaces PORT; show queueing interface PORT (show platform hardware fed ... qos queue stats)", Host: "the switch", Why: "while it runs: which port and queue drop, and how full the port is"},
 			{Command: "nstat -az | grep -E 'Retrans|Timeouts'; ss -tin", Host: "the senders", Why: "before and after: how much was lost"}}},
+	{[]string{"softnet_grows"}, nil, false, record.ReceiverCPU, 0.58, "the kernel's work for each packet (softnet)",
+		"By what is said, the counts of softnet grow: the core that takes packets from the card stops before its queue is empty (time_squeeze), or drops what does not fit its backlog. That core is the limit of what arrives.",
+		"Spread the receiving: more queues (`ethtool -L LINK combined N`) with their interrupts on cores of their own, RPS where there is one queue; GRO on, larger frames; then net.core.netdev_budget=600 and netdev_budget_usecs=8000.", []scene.Missing{
+			{Command: "cat /proc/net/softnet_stat, before and after; mpstat -P ALL 1 5", Host: "the host that receives", Why: "which core's counts grow, and whether it is full"}}},
+	{[]string{"churned"}, nil, false, record.LACPDown, 0.6, "LACP (a port that is churned)",
+		"By what is said, a port is churned: it and its partner have not agreed within the time of the standard, so that it is outside the bundle's aggregator and carries nothing.",
+		"Look at that port's partner: its MAC and key must be those of the other ports. The switch's port is in another group or none, its configuration differs (speed, VLANs, MTU) so that it is suspended, or it still waits after a restart: shut and no shut it there.", lacpAsks},
+	{[]string{"frag_asked"}, []string{"mtu_limit"}, false, record.MTU, 0.52, "the path's MTU",
+		"By what is said, something on the way asks for smaller packets (fragmentation needed): its MTU is below the sender's, and what is larger is lost until the sender heeds it.",
+		"Let ICMP type 3 code 4 through every firewall to the sender, or set the MTU (or clamp the MSS) to what `ping -M do -s N PEER` passes plus 28; net.ipv4.ip_no_pmtu_disc must be 0, and net.ipv4.tcp_mtu_probing=1 helps.", frameAsks},
+	{[]string{"rss_false"}, nil, true, record.SingleLink, 0.5, "SMB's connections (a card without RSS)",
+		"By what is said, a card has no RSS: SMB opens several connections only over cards that have it, and with one connection one core and one link do all the work.",
+		"Turn it on at both ends (`Enable-NetAdapterRss`, with several queues; Samba: interfaces = \"ADDRESS;capability=RSS,speed=N\"), see RSS Capable in `Get-SmbClientNetworkInterface`, and connect anew.", []scene.Missing{
+			{Command: "Get-SmbClientNetworkInterface; Get-SmbMultichannelConnection; Get-NetAdapterRss", Host: "both ends", Why: "which cards SMB may use with how many connections"}}},
+	{[]string{"other_slot"}, nil, false, record.CardSlot, 0.5, "the slot",
+		"By what is said, the card that is slow is in another slot: slots of the same length may have fewer lanes or an older generation (behind the chipset, shared with M.2), and the card gets what its slot has.",
+		"`lspci -vv` as root: LnkSta of the card against LnkCap; put it into a slot of the processor with all its lanes.", []scene.Missing{
+			{Command: "lspci -vv", Host: "the host that is slow", Why: "as root: LnkCap and LnkSta of the card and of the bridge above it"}}},
 	{[]string{"ring_drops"}, nil, false, record.CardSlot, 0.54, "the receive ring",
 		"By what is said, the card drops what it receives: its ring is full before the host takes the packets, and each one is a loss for TCP. The core that its interrupts go to is late, or the ring is small.",
 		"Enlarge the ring (`ethtool -g LINK`, `ethtool -G LINK rx 4096`), spread the queues over cores (`ethtool -L`, irqbalance), lower interrupt delays (`ethtool -C LINK adaptive-rx on`); pause frames only as a last resort.", []scene.Missing{

@@ -59,7 +59,7 @@ var oneLinks = []piece.Pattern{
 var largeWords = piece.Compile(`(?i)\bjumbo\b|\bmtu\b[^.;]{0,40}\b(?:8\d{3}|9\d{3})\b|\bmtu mismatch\b|\b(?:packets?|payloads?)\b[^.;]{0,30}\b(?:larger|bigger|exceeding|more|greater|above|over)\b[^.;]{0,12}\b\d{3,4} bytes|\b(?:packets?|payloads?|data|responses?|returns?|frames?)\b[^.;]{0,24}(?:>|\blarger?\b|\bmore\b|\bexceed\w*|\bover\b) ?(?:than )?\d{3,4} ?bytes`)
 
 // lostWords are how sentences say that something does not arrive.
-var lostWords = piece.Compile(`(?i)\b(?:hangs?|hung|time(?:s|d)? out|timeouts?|no (?:response|reply|answer)|not (?:get|receive) any|can ?not (?:receive|ping|reach|load|open)|can't (?:receive|ping|reach|load|open)|drop(?:s|ped|ping) (?:\w+ )?packets|do(?:es)?(?:n't| not) work|stalls?|unresponsive|black-?holed?|silently|100% packet loss)\b`)
+var lostWords = piece.Compile(`(?i)\b(?:hangs?|hung|time(?:s|d)? out|timeouts?|no (?:response|reply|answer)|not (?:get|receive) any|can ?not (?:receive|ping|reach|load|open)|can't (?:receive|ping|reach|load|open)|drop(?:s|ped|ping) (?:\w+ )?packets|do(?:es)?(?:n't| not) work|stalls?|unresponsive|black-?holed?|silently|pings? (?:\w+ )?fail\w*|100% packet loss)\b`)
 
 // fullSoftirq is the core whose softirq thread a sentence calls full, "?" one of them;
 // "" none.

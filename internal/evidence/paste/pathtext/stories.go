@@ -72,13 +72,13 @@ var (
 )
 
 // parts are stories that name what is there: one may ask about it as well.
-var parts = map[string]bool{"gigabit_part": true, "faster_part": true, "usb2_word": true, "outside": true, "ethernet_word": true, "iscsi": true, "storage": true, "gre_ipsec": true, "narrow_slot": true, "several_ends": true, "one_here": true, "tunnel_word": true, "mac_hash": true, "by_port_id": true, "core_receives": true, "routed_way": true}
+var parts = map[string]bool{"gigabit_part": true, "faster_part": true, "usb2_word": true, "outside": true, "ethernet_word": true, "iscsi": true, "storage": true, "gre_ipsec": true, "narrow_slot": true, "several_ends": true, "one_here": true, "tunnel_word": true, "mac_hash": true, "by_port_id": true, "core_receives": true, "asks_for_one": true, "rss_false": true, "other_slot": true, "routed_way": true}
 
 // moreOf is a number before "gigabit" that makes it several.
 var moreOf = piece.Compile(`(?:\d\d|[02-9]|\.\d)[ -]?$`)
 
 // denying are stories whose own words begin with a denial.
-var denying = map[string]bool{"no_lacpdus": true, "one_subflow": true, "no_multichannel": true, "one_idle": true}
+var denying = map[string]bool{"no_lacpdus": true, "one_subflow": true, "no_multichannel": true, "one_idle": true, "rss_false": true}
 
 // inside are words within a story that deny it.
 var inside = piece.Compile(`(?i)\b(?:nothing|neither|nor|none|no longer)\b`)
@@ -96,7 +96,7 @@ func (s *sink) tellStories(text string, l piece.Line) {
 			if story.key == "gigabit_part" && moreOf.MatchString(before) {
 				continue
 			}
-			if !denying[story.key] && denies.MatchString(before) || wonders.MatchString(before) || story.key == "modes_differ" && inside.MatchString(sentence[m[0]:m[1]]) {
+			if !denying[story.key] && denies.MatchString(before) || wonders.MatchString(before) && story.key != "asks_for_one" || story.key == "modes_differ" && inside.MatchString(sentence[m[0]:m[1]]) {
 				continue
 			}
 			s.Set("said", story.key, sentence[m[0]:m[1]], l)

@@ -26,7 +26,7 @@ const (
 var marks = []string{"flannel", "calico", "cilium", "weave", "canal", "vxlan", "geneve", "ipip", "wireguard", "openvpn", "ipsec", "strongswan", "tailscale", "zerotier", "netbird", "tunnel", "vpn", "overlay", "nebula", "tinc", "n2n", " gre", "backend",
 	"pod", "container", "kube", "k3s", "k8s", "rke", "docker", "virtio", "vmxnet", "netvsc", "hyper-v", "e1000", "guest", "mtu", "mss", "offload", "lro", "gro", "tso", "lso", "gso", "checksum",
 	"bps", "bit", "b/s", "ring", "window", "tcp_", "mem_max", "cable", "transceiver", "driver", "firmware", "buffer", "pci", "relay", "derp", "socket", "pause", "flow control", "802.3x", "per connection", "downloads", " ms", "ping", "iperf", "stream", "starlink", "lte", "loss", "cpu", "core", "gateway", "interface", "nic", "queue", "frame", "repl", "respon", "eni", "rout", "asymmetr", "reach", "communicate", "usb", "subnet", "portal", "arp ", "fast at", "for a while", "minutes", "load", "10g", "rx ", "rps", "rss", "irq", "interrupt", "throttl", "2.5g", "mptcp", "multipath", "mile", "distance", "ocean", "transatlantic", "region", "data center", "datacenter", "away", "ack", "udp", "bbr", "forward", "firewall", "/2", "/1",
-	"lacp", "802.3ad", "static", "switch", "uplink", "icmp", "gigabit", "gbe", "1g", "instead of", "rather than", "out of order", "out-of-order", "per-packet", "per packet", "robin", "iscsi", "portal", "depth", "sync", "moderate", "limited", "limit", "capped", "quota", "oversubscri", "multichannel", "multi-channel", "smb", "480m", "culprit", "root cause", "turned out", "to blame", "the problem was", "the issue was", "the cause was", "disk", "storage", "x1", "slot", "lane", "traffic", "packet", "martian", "the other", "speed", "client", "initiator", "ethtool", "drop", "discard", "aggregator", "partner", "rx_", "crc", "fcs", "too long", "only"}
+	"lacp", "802.3ad", "static", "switch", "uplink", "icmp", "gigabit", "gbe", "1g", "instead of", "rather than", "out of order", "out-of-order", "per-packet", "per packet", "robin", "iscsi", "portal", "depth", "sync", "moderate", "limited", "limit", "capped", "quota", "oversubscri", "multichannel", "multi-channel", "smb", "480m", "culprit", "root cause", "turned out", "to blame", "the problem was", "the issue was", "the cause was", "disk", "storage", "x1", "slot", "lane", "traffic", "packet", "martian", "the other", "speed", "client", "initiator", "ethtool", "drop", "discard", "aggregator", "partner", "rx_", "crc", "fcs", "too long", "only", "softnet", "squeeze", "churn", "frag"}
 
 func mayTell(line string) bool {
 	if !piece.Spoken(line) {
@@ -224,7 +224,7 @@ func readWords(s *sink, lines []piece.Line) (read int) {
 }
 
 // alone are stories of which one by itself is an answer.
-var alone = []string{"no_partner", "aggregators_differ", "port_drops", "ring_drops", "crc_grows", "zero_window", "too_long"}
+var alone = []string{"no_partner", "aggregators_differ", "port_drops", "ring_drops", "crc_grows", "zero_window", "too_long", "softnet_grows", "churned", "frag_asked"}
 
 // toldOf is how many of these were told.
 func (s *sink) toldOf(keys []string) (n int) {
