@@ -25,7 +25,7 @@ func TestLinkStories(t *testing.T) {
 		{"a port that drops", "Both servers write to the array at once.\nOn the switch the array's port shows thousands of output drops.\n", record.Congestion, 0.5, 0.6, "more arrives for that port", ""},
 		{"a port without drops", "Both servers write to the array at once.\nOn the switch the array's port shows no output drops.\n", record.Unknown, 0, 0, "", "more arrives for that port"},
 		{"one flow in AWS", "Two c5n.9xlarge instances in EC2. A single stream carries 4.97 Gbit/s between them.\n", record.Shaper, 0.6, 0.7, "single flow", ""},
-		{"a faster flow in AWS", "Two c5n.9xlarge instances in EC2. A single stream carries 4.97 Gbit/s, and 9.5 Gbit/s in the placement group.\n", record.Unknown, 0, 0, "", "5 Gbit/s; 10 within"},
+		{"a faster flow in AWS", "Two c5n.9xlarge instances in EC2. A single stream carries 4.97 Gbit/s, and 9.5 Gbit/s in the placement group.\n", record.Unknown, 0, 0, "", "5 Gbit/s, 10 within"},
 		{"a tunnel that takes no large packets", "Through our IPsec tunnel pings work, but large downloads hang.\n", record.MTU, 0.5, 0.6, "small things pass the tunnel", ""},
 		{"a flow with the default window", "Our two sites are 10 Gbit/s with 40 ms. One TCP stream carries 600 Mbit/s.\n", record.ReceiveWindow, 0.5, 0.6, "3 MiB", ""},
 		{"a flow with no usual window", "Our two sites are 10 Gbit/s with 40 ms. One TCP stream carries 1.9 Gbit/s.\n", record.Unknown, 0, 0, "", "3 MiB"},

@@ -22,10 +22,7 @@ const (
 func toldCaps(v *scene.View) {
 	h, provider, ok := v.SaidBy("cloud")
 	_, name, named := v.SaidBy("instance")
-	if !ok || v.HasFinding(record.Shaper) || len(v.Case.Runs) > 0 {
-		return
-	}
-	if awsFlow(v, h, provider); !v.Complains() || v.HasFinding(record.Shaper) {
+	if !ok || !v.Complains() || v.HasFinding(record.Shaper) || len(v.Case.Runs) > 0 {
 		return
 	}
 	evidence := []record.Evidence{scene.Saw("said", "an instance of "+provider.Text, provider.Source)}
@@ -63,13 +60,19 @@ func toldCaps(v *scene.View) {
 }
 
 // awsFlow: one flow that carries what AWS gives a flow, and nothing that says otherwise.
-func awsFlow(v *scene.View, h *piece.Host, provider piece.Value) {
+func awsFlow(v *scene.View) {
+	h, provider, _ := v.SaidBy("cloud")
 	one, _, at := saidRate(v, "rate_one")
 	most, _, _ := saidRate(v, "carried_bps")
-	if provider.Text != "aws" || !scene.Close(one, 5*unit.Gbps, 0.94, 1.01) || most > one {
+	if provider.Text != "aws" || !scene.Close(one, 5*unit.Gbps, 0.94, 1.01) || most > one || v.HasFinding(record.Shaper) || len(v.Case.Runs) > 0 {
 		return
 	}
-	v.Add(record.Shaper, 0.64, h, "AWS's limit of a flow",
-		fmt.Sprintf("%v by one flow is what AWS gives a single flow (5 Gbit/s; 10 within a cluster placement group), whatever the instance has.", one),
-		"Use several flows (`iperf3 -P 8`), a cluster placement group, or ENA Express.", scene.Saw("said", "an instance of "+provider.Text, provider.Source), scene.Saw("said", one.String()+" by one flow", at)).Ask = cloudAsks("aws")
+	awsLimit(v, h, 0.64, one, scene.Saw("said", "an instance of "+provider.Text, provider.Source), scene.Saw("said", one.String()+" by one flow", at))
+}
+
+// awsLimit names AWS's limit of a flow, which one flow has reached.
+func awsLimit(v *scene.View, h *piece.Host, sure float64, one unit.BitRate, evidence ...record.Evidence) {
+	v.Add(record.Shaper, sure, h, "AWS's limit of a flow",
+		fmt.Sprintf("%v is what AWS gives a single flow (5 Gbit/s, 10 within a cluster placement group), whatever the instance has.", one),
+		"Use several flows, a cluster placement group, or ENA Express.", evidence...).Ask = cloudAsks("aws")
 }

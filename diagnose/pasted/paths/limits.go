@@ -58,9 +58,7 @@ func flowLimit(v *scene.View) {
 			fmt.Sprintf("Several flows carry more than one (%v against %v): the path has room, and each flow is limited. Over a distance that is its window: what is on the way at once, over the round trip; or a few losses, after which CUBIC needs long to grow again.", sum, single),
 			"Raise the third values of tcp_rmem and tcp_wmem on both ends to twice the rate wanted times the round trip, with net.core.rmem_max and wmem_max; with losses take BBR; or use several flows.", evidence...).Ask = longAsks
 	case cloud.Text == "aws" && (scene.Close(single, 5*unit.Gbps, 0.86, 1.02) || scene.Close(single, 10*unit.Gbps, 0.9, 1.02)):
-		v.Add(record.Shaper, 0.74, h, "AWS's limit of a flow",
-			fmt.Sprintf("%v is what AWS gives a single flow (5 Gbit/s, 10 within a cluster placement group), whatever the instance has.", single),
-			"Use several flows, a cluster placement group, or ENA Express.", evidence...).Ask = cloudAsks("aws")
+		awsLimit(v, h, 0.74, single, evidence...)
 	case single >= 3*unit.Gbps:
 		v.Add(record.ReceiverCPU, 0.55, h, "one core a flow",
 			fmt.Sprintf("Several flows carry more than one (%v against %v): the network has room. One flow is received, and mostly sent, by one core, and at such rates that core is full.", sum, single),

@@ -1,10 +1,13 @@
 package link
 
 import (
+	"fmt"
 	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
+
+	"github.com/linerate/linerate/internal/agent/agentapi"
 )
 
 // Bounds of messages that wait.
@@ -20,6 +23,10 @@ const (
 	mostBurst    = 256
 	everyMessage = 2 * time.Millisecond
 )
+
+// ErrCrowd is a message of a sender of whom too many wait. It is one error, without the
+// sender's name: whoever floods must not have words made.
+var ErrCrowd = fmt.Errorf("%w: too many requests of this sender wait", agentapi.ErrBusy)
 
 // Lanes take messages of many senders and work each sender's off by itself, in
 // order: whoever sends more than is worked off loses their own messages, and
@@ -47,14 +54,14 @@ func NewLanes(work func(*nats.Msg)) *Lanes {
 	return &Lanes{work: work, of: make(map[string]*lane)}
 }
 
-// Put takes a sender's message, and does not block; false is one too many.
-func (l *Lanes) Put(sender string, m *nats.Msg) bool {
+// Put takes a sender's message, and does not block. Error: ErrCrowd.
+func (l *Lanes) Put(sender string, m *nats.Msg) error {
 	size := perMessage + len(m.Data)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	q := l.lane(sender)
 	if q == nil || l.held+size > mostOfAll || len(q.queue) >= mostInLane || q.held+size > mostOfLane {
-		return false
+		return ErrCrowd
 	}
 	q.queue = append(q.queue, m)
 	q.held += size
@@ -63,7 +70,7 @@ func (l *Lanes) Put(sender string, m *nats.Msg) bool {
 		q.running = true
 		go l.run(q)
 	}
-	return true
+	return nil
 }
 
 // lane is a sender's, made where there is none; nil is one too many. l.mu is held.

@@ -25,7 +25,7 @@ func TestLanesPace(t *testing.T) {
 		refused := 0
 		for range 2000 { // two seconds, two in each millisecond
 			for range 2 {
-				if !l.Put("eve", nats.NewMsg("eve")) {
+				if l.Put("eve", nats.NewMsg("eve")) != nil {
 					refused++
 				}
 			}
@@ -37,7 +37,7 @@ func TestLanesPace(t *testing.T) {
 		if refused < 2000 {
 			t.Errorf("%d were refused", refused)
 		}
-		if !l.Put("bob", nats.NewMsg("bob")) {
+		if l.Put("bob", nats.NewMsg("bob")) != nil {
 			t.Error("bob's was refused")
 		}
 		synctest.Wait()
@@ -54,7 +54,7 @@ func TestLanesRest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := NewLanes(func(*nats.Msg) {})
 		for i := range 3 * mostLanes {
-			if !l.Put(strconv.Itoa(i), nats.NewMsg("x")) {
+			if l.Put(strconv.Itoa(i), nats.NewMsg("x")) != nil {
 				t.Fatalf("sender %d was refused", i)
 			}
 			time.Sleep(everyMessage)

@@ -135,16 +135,13 @@ func (s *Storage) hear(ctx context.Context) error {
 	return agreed(ctx, s.cfg.Service.FlushWithContext) // it may connect only now
 }
 
-// errCrowd is a request of somebody who sent too many.
-var errCrowd = errors.New("too many requests of this sender wait")
-
 // sorted keeps senders apart: whoever sends more than can be verified is not heard,
 // and everybody else is.
 func (s *Storage) sorted(lanes *link.Lanes, sender func(*nats.Msg) (string, error)) nats.MsgHandler {
 	return func(m *nats.Msg) {
 		who, err := sender(m)
-		if err == nil && !lanes.Put(who, m) {
-			err = errCrowd
+		if err == nil {
+			err = lanes.Put(who, m)
 		}
 		if err != nil {
 			s.rare.Warn("a request to the run store was not taken", "subject", m.Subject, "error", err)

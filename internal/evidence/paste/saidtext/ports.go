@@ -25,7 +25,11 @@ func (t *teller) ports(text string) string {
 			}
 			return text[m[2*i]:m[2*i+1]]
 		}
-		times := strings.ContainsAny(text[m[3]:m[1]], "x×*X")
+		end := m[6]
+		if m[4] >= 0 {
+			end = m[4]
+		}
+		times := strings.ContainsAny(text[m[3]:end], "x×*X")
 		named := m[1] > m[7] || !things.MatchString(text[m[1]:]) && group(2) != "" // by what they are
 		speed, word := piece.Float(strings.Replace(group(2), ",", ".", 1)), strings.ToLower(group(3))
 		switch {

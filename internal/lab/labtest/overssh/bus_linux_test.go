@@ -37,7 +37,16 @@ type onBus struct {
 func (r *rack) serve(t *testing.T) *onBus {
 	t.Helper()
 	b := &onBus{r: r, state: filepath.Join(r.path, "serve"), eve: filepath.Join(r.path, "eve")}
-	cmd := b.desk("serve", "--listen", busAt, "--state", b.state)
+	b.start(t, "serve", "--listen", busAt)
+	enroll := b.desk("enroll", "-", "--dir", b.eve)
+	b.enroll(t, enroll, "--role", "measure", "--user", "eve")
+	return b
+}
+
+// start runs the server at the desk, as it is typed, until the test ends.
+func (b *onBus) start(t *testing.T, typed ...string) {
+	t.Helper()
+	cmd := b.desk(append(typed, "--state", b.state)...)
 	var log testcluster.Text
 	cmd.Stderr = &log
 	floor.Must(t, cmd.Start())
@@ -46,9 +55,6 @@ func (r *rack) serve(t *testing.T) *onBus {
 		_ = cmd.Wait()
 	})
 	awaitWord(t, &log, "ready for tokens")
-	enroll := b.desk("enroll", "-", "--dir", b.eve)
-	b.enroll(t, enroll, "--role", "measure", "--user", "eve")
-	return b
 }
 
 // desk is the program in the desk's namespace.

@@ -80,15 +80,7 @@ func TestNewcomerWithAFleet(t *testing.T) {
 		case piped && strings.HasSuffix(strings.TrimSpace(into), "linerate enroll -"):
 			b.enroll(t, b.desk("enroll", "-", "--dir", b.eve), words[2:]...)
 		case words[0] == "serve":
-			cmd := b.desk(append(words, "--state", b.state)...)
-			var log testcluster.Text
-			cmd.Stderr = &log
-			floor.Must(t, cmd.Start())
-			t.Cleanup(func() {
-				_ = cmd.Process.Kill()
-				_ = cmd.Wait()
-			})
-			awaitWord(t, &log, "ready for tokens")
+			b.start(t, words...)
 		case words[0] == "agent":
 			for _, h := range r.hosts {
 				cmd := h.run(words...)
