@@ -150,11 +150,11 @@ func sharedLine(v *scene.View) {
 // a link has.
 func askedForOne(v *scene.View) {
 	h, evidence, ok := saidAll(v, "asks_for_one")
-	if !ok || !ofBundle(v) || len(v.Bonds)+len(v.Case.Runs)+len(v.Findings) > 0 || v.Said("striped") {
+	if !ok || !ofBundle(v) && !v.Said("two_homed") || len(v.Bonds)+len(v.Case.Runs)+len(v.Findings) > 0 || v.Said("striped") {
 		return
 	}
 	v.Add(record.SingleLink, 0.6, h, "one connection, or one pair of hosts",
-		"No, by what a bundle is (LACP, static, balance-alb, a team): all packets of one connection take one link, and with a hash of MACs or addresses all between two hosts. Several links serve several clients; one gets what one link carries.",
+		"No: all packets of one connection take one link, with a bundle (LACP, static, balance-alb, a team) or without, and with a hash of MACs or addresses all between two hosts. Several links serve several clients; one gets what one link carries.",
 		"For one client take a faster link at both ends, or a program with several connections and a hash of ports at both ends and the switch (layer3+4): SMB multichannel, NFS with nconnect and trunking, MPIO; a guest gets several virtual cards. balance-rr alone stripes one connection, and reorders it.", evidence...).Ask = []scene.Missing{
 		{Command: "iperf3 -c PEER, then with -P 8", Host: "the client", Why: "whether several connections carry more than one"}}
 }

@@ -64,3 +64,27 @@ const (
 	overDistance = "Over a distance a connection carries its window in each round trip: the receiver's or the sender's buffer, or a program's own. A few losses do the same: after each one CUBIC needs many round trips to grow again."
 	windowRemedy = "Test with several connections (`iperf3 -P 8`): if they add up, the way has room. Raise the third values of tcp_rmem and tcp_wmem at both ends to twice the rate wanted times the round trip, with net.core.rmem_max and wmem_max; no window scaling off anywhere; ssh: several at once, rsync's daemon or HPN-SSH. If `ss -tin` shows retransmits, take BBR on the sender (`sysctl -w net.ipv4.tcp_congestion_control=bbr`)."
 )
+
+// Parts of what a line sends between which a rate from home is that line's.
+const (
+	leastOfUpload = 0.55
+	mostOfUpload  = 1.05
+)
+
+// ownUpload: what stands at home is fetched from elsewhere at the rate that its line sends.
+func ownUpload(v *scene.View) {
+	up, h, at := saidRate(v, "line_up_bps")
+	down, _, _ := saidRate(v, "line_down_bps")
+	rate, _, from := saidRate(v, "rate_through", "copy_bps", "net_least_bps")
+	if p := pathOf(v); p.through > 0 && p.through < rate {
+		rate = p.through
+	}
+	if up == 0 || rate == 0 || v.Said("lines_differ") || !v.Said("at_home") || !v.Said("from_outside") || !scene.Close(rate, up, leastOfUpload, mostOfUpload) || v.HasFinding(record.LineRate) {
+		return
+	}
+	v.Add(record.LineRate, 0.56, h, "what the line at home sends",
+		fmt.Sprintf("By what is said, the line at home receives %v and sends %v, and whoever fetches from there gets what it sends: %v is that, less headers. The tunnel and its settings are not what limits it.", down, up, rate),
+		"A line that sends more, or less to send (a lower bit rate of cameras and films, compression). With a tunnel for all traffic, let only home's addresses go through it (AllowedIPs, split tunnelling).",
+		scene.Saw("said of the line", up.String()+" up", at), scene.Saw("said", rate.String(), from)).Ask = []scene.Missing{
+		{Command: "iperf3 -c HOME, then with -R; a speed test at home", Host: "outside", Why: "each way: fetching from home should be what the line sends, sending home far more"}}
+}

@@ -22,11 +22,31 @@ var narrowStories = []story{
 	{[]string{"small_window"}, []string{"not_window", "window_helps_not", "window_helps"}, false, record.ReceiveWindow, 0.58, "the window or the send buffer",
 		"By what is said, a small window or buffer is it: a connection carries no more than that in each round trip, so that it gets slower the farther the other end is, whatever the link carries.",
 		"Find whose it is (`ss -tinm` while it runs: rwnd_limited is the receiver's, sndbuf_limited the sender's). Let the system tune it: no fixed SO_SNDBUF, SO_RCVBUF or window in the program (Windows: DynamicSendBufferDisable off, autotuninglevel=normal), and the third values of tcp_rmem and tcp_wmem at twice the rate wanted times the round trip; or use several connections.", longAsks},
+	{[]string{"greeting_hangs", "size_word"}, []string{"not_mtu", "mtu_helps_not", "mtu_helps", "mtu_limit"}, false, record.MTU, 0.56, "the path's MTU (the first full packet)",
+		"By what is said, connections hang where the first full packet is sent (a certificate in TLS, the lists of ciphers in ssh), and sizes are spoken of: something on the way carries less than the ends send (PPPoE 1492, a tunnel 1420 or less), and the message that would say so does not arrive.",
+		"Clamp the MSS for both directions where the path gets narrow (`iptables -t mangle -A FORWARD -p tcp --tcp-flags SYN,RST SYN -j TCPMSS --clamp-mss-to-pmtu`), or set the MTU of the tunnel, bridge and containers to what `ping -M do -s N PEER` passes plus 28.", frameAsks},
+	{[]string{"greeting_hangs", "tunnel_word"}, []string{"not_mtu", "mtu_helps_not", "mtu_helps", "mtu_limit", "size_word"}, false, record.MTU, 0.5, "the tunnel (the first full packet)",
+		"By what is said, connections by a tunnel hang where the first full packet is sent (a certificate in TLS, the lists of ciphers in ssh): with the tunnel's header it does not fit, and nobody tells the sender.",
+		"Set the tunnel's MTU to what `ping -M do -s N PEER` passes through it plus 28 (1280 is a safe trial), at both ends, and clamp the MSS of what is forwarded into it.", frameAsks},
+	{[]string{"mptcp", "slower_together"}, []string{"one_subflow", "cpu_bound"}, false, record.ReceiveWindow, 0.46, "MPTCP's window over unequal paths",
+		"By what is said, the paths together carry less than one of them alone: data of the slow path keeps what the fast one brought waiting, the receiver's buffer fills with it, and the fast path stands still. Two radio links may as well share the air, and a slow processor the work for each packet.",
+		"Larger buffers at both ends (the third values of tcp_rmem and tcp_wmem: all rates together times the longest round trip, twice), the default scheduler, and a very slow path as backup (`ip mptcp endpoint change id N backup`). Test each path alone at the same time, as two plain connections: if their sum is no more, they share something.", []scene.Missing{
+			{Command: "ss -tiM; nstat -az | grep -E 'MPTcp|OFO'", Host: "both hosts", Why: "while it runs: what each subflow carries, and whether data waits out of order"},
+			{Command: "iperf3 over each path alone, at the same time; ping by each path", Host: "both hosts", Why: "whether the paths share something, and how their round trips differ"}}},
+	{[]string{"scales_with"}, nil, false, record.Application, 0.52, "the requests under way",
+		"By what is said, more requests at once carry more: the way has room, and the program waits for each answer. Its rate is the size of what is under way over the time of an answer.",
+		"More requests at once, larger ones, or several connections, until the rate no longer grows: only then is it the network's or the provider's limit.", depthAsks},
+	{[]string{"not_net", "program"}, []string{"not_disk"}, true, record.Application, 0.5, "the program",
+		"By what is said, a test shows that the network carries more, and a program is slow over it: it asks for small pieces and waits for each answer, or one thread or disk at an end sets the pace.",
+		"Compare with a plain copy (rsync, scp) of one large file over the same way. More requests or transfers at once, larger blocks and read-ahead, no small synchronous writes; a mount over ssh or HTTP stays slower than a copy.", depthAsks},
 }
 
 // wayStories are causes that sentences tell of answers that are dropped, of tunnels in
 // programs and of lines.
 var wayStories = []story{
+	{[]string{"multichannel", "all_ways"}, nil, false, record.AsymmetricRoute, 0.54, "SMB's choice of ways",
+		"By what is said, SMB multichannel uses every way that it finds to the server, slow ones (a tunnel, Wi-Fi, a router's) beside the fast one, and a copy waits for the slow one.",
+		"Let it use the fast one alone: `New-SmbMultichannelConstraint -ServerName SERVER -InterfaceIndex N`, `interfaces =` in smb.conf, no address of the server behind the tunnel (no route for the local subnet in the VPN), Wi-Fi off.", routeAsks},
 	{[]string{"rp_drops"}, nil, true, record.AsymmetricRoute, 0.58, "the reverse path filter",
 		"By what is said, the kernel's reverse path filter has to do with it: packets come by one interface, the route back to their sender leads by another, and strict filtering (rp_filter 1) drops them without a word.",
 		"`sysctl -w net.ipv4.conf.all.rp_filter=2 net.ipv4.conf.LINK.rp_filter=2` (loose; the larger of the two counts), kept in /etc/sysctl.d; better so that answers leave by the link that the request came by: a table and a rule for each address (`ip rule add from ADDRESS2 table 102; ip route add default via GATEWAY2 dev LINK2 table 102`).", routeAsks},
@@ -57,6 +77,8 @@ const (
 	drownedRate = 100 * unit.Mbps
 )
 
+const drownedRemedy = "Try `ethtool -K TUNNEL tx-checksum-ip-generic off` on both nodes (flannel.1, vxlan.calico, cilium_vxlan; Calico: FELIX_FEATUREDETECTOVERRIDE ChecksumOffloadBroken=true). If that does not help: `ping -M do -s 1422 POD`, and an MTU at most 50 below the links'. The same test from node to node says whether it is the overlay at all."
+
 // drowned: a run between pods or by an overlay that loses most of what it sends, and hardly
 // carries anything.
 func drowned(v *scene.View) {
@@ -65,7 +87,16 @@ func drowned(v *scene.View) {
 		return
 	}
 	for _, r := range v.Case.Runs {
-		if r.UDP || r.Target > 0 || r.Rate == 0 || r.Rate > drownedRate || r.Retransmits <= 0 || r.Seconds <= 0 {
+		if r.UDP || r.Target > 0 || r.Rate == 0 || r.Rate > drownedRate || r.Seconds <= 0 {
+			continue
+		}
+		if _, x, told := v.SaidBy("lossy"); r.Retransmits < 0 && told {
+			v.Add(record.CardSlot, 0.5, p.host, p.name()+" (checksum offload or MTU)",
+				fmt.Sprintf("%s carries %v, and by what is said much is sent again: nearly every full packet is lost. Mostly the card or hypervisor gets the checksums of encapsulated packets wrong; else the MTU of %s is too large for the links below.", r.Tool, r.Rate, p.name()),
+				drownedRemedy, append([]record.Evidence{scene.Saw(r.Tool, r.Rate.String(), r.Source), scene.Saw("said", x.Text, x.Source)}, p.said...)...).Ask = asks(v, p)
+			return
+		}
+		if r.Retransmits <= 0 {
 			continue
 		}
 		segments := float64(r.Rate) / 8 * r.Seconds / 1400
@@ -74,7 +105,7 @@ func drowned(v *scene.View) {
 		}
 		v.Add(record.CardSlot, 0.56, p.host, p.name()+" (checksum offload or MTU)",
 			fmt.Sprintf("%s carries %v and sends %d segments again, about %.0f %% of all: nearly every full packet is lost, and no such network would carry anything else either. Mostly the card or hypervisor (vmxnet3, bnxt, some kernels) gets the checksums of encapsulated packets wrong; else its MTU is too large for the links below.", r.Tool, r.Rate, r.Retransmits, 100*float64(r.Retransmits)/segments),
-			"Try `ethtool -K TUNNEL tx-checksum-ip-generic off` on both nodes (flannel.1, vxlan.calico, cilium_vxlan; Calico: FELIX_FEATUREDETECTOVERRIDE ChecksumOffloadBroken=true). If that does not help: `ping -M do -s 1422 POD`, and an MTU at most 50 below the links'. The same test from node to node says whether it is the overlay at all.",
+			drownedRemedy,
 			append([]record.Evidence{scene.Saw(r.Tool, fmt.Sprintf("%v, %d segments sent again", r.Rate, r.Retransmits), r.Source)}, p.said...)...).Ask = asks(v, p)
 		return
 	}

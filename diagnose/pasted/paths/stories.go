@@ -355,3 +355,27 @@ func sshOverFast(v *scene.View) {
 		ofProgram(by)+" Then look at the disks: reading the source to nowhere (`dd if=FILE of=/dev/null bs=1M`) should be faster than that.",
 		scene.Saw("said of the copy", rate.String(), at), scene.Saw("said of the link", strings.TrimSpace(fast.Text), fast.Source)).Ask = coreAsks
 }
+
+// Links from which on one core, and not the link, is what a test ends at, and the parts of
+// the link's rate between which it then is.
+const (
+	leastFast   = 25
+	leastOfCore = 0.08
+	mostOfCore  = 0.62
+)
+
+// oneTest: a test over a fast link that carries what a core or two move.
+func oneTest(v *scene.View) {
+	rate, h, at := saidRate(v, "net_bps")
+	_, fast, ok := v.SaidBy("faster_part")
+	gbps := piece.Float(strings.TrimFunc(fast.Text, func(r rune) bool { return r < '0' || r > '9' }))
+	link := unit.BitRate(gbps) * unit.Gbps
+	if !ok || gbps < leastFast || rate < 8*unit.Gbps || !scene.Close(rate, link, leastOfCore, mostOfCore) || len(v.Findings)+len(v.Case.Runs) > 0 || pathOf(v).used() || ofBundle(v) || farAway(v) || v.Said("rate_many", "cloud", "guest_card", "rate_guest", "slot", "cpu_full_not", "not_cpu") {
+		return
+	}
+	v.Add(record.ReceiverCPU, 0.45, h, "one core a flow",
+		fmt.Sprintf("By what is said, a test carries %v over a link of %s: one flow is received, and mostly sent, by one core, and about that is what a core moves with frames of 1500 bytes; iperf3 before 3.16 serves all flows by one thread. A slot with too few lanes looks the same.", rate, strings.TrimSpace(fast.Text)),
+		"Test with several flows and threads (iperf3 3.16 or later with -P 8, or several processes on ports of their own), MTU 9000, the program and the interrupts on cores of the card's NUMA node. If several flows carry no more, see the slot (`lspci -vv`: LnkSta).",
+		scene.Saw("said", rate.String(), at), scene.Saw("said of the link", strings.TrimSpace(fast.Text), fast.Source)).Ask = append([]scene.Missing{
+		{Command: "lspci -vv", Host: "both hosts", Why: "as root: LnkSta of the card, its lanes and speed"}}, eachAsks[2])
+}

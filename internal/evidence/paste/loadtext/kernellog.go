@@ -317,9 +317,9 @@ func wrapped(text string, rest []piece.Line) (string, bool) {
 	return next, true
 }
 
-var pcieNew = piece.Compile(`(?:[\w_]+ )?((?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])(?: \S+)?: ([\d.]+) Gb/s available PCIe bandwidth(?:, limited by ([\d.]+) GT/s PCIe x(\d+) link(?: at ((?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]))?)?(?: \(capable of ([\d.]+) Gb/s with ([\d.]+) GT/s PCIe x(\d+))?`)
+var pcieNew = piece.Compile(`(?:[\w_]+ )?((?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])(?: \S+)?: ([\d.]+) Gb/s available PCIe bandwidth(?:, limited by ([\d.]+) GT/s (?:PCIe )?x(\d+) link(?: at ((?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]))?)?(?: \(capable of ([\d.]+) Gb/s with ([\d.]+) GT/s (?:PCIe )?x(\d+))?`)
 
-var pcieFits = piece.Compile(`((?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])(?: \S+)?: ([\d.]+) Gb/s available PCIe bandwidth \(([\d.]+) GT/s PCIe x(\d+) link\)`)
+var pcieFits = piece.Compile(`((?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])(?: \S+)?: ([\d.]+) Gb/s available PCIe bandwidth \(([\d.]+) GT/s (?:PCIe )?x(\d+) link\)`)
 
 var pcieOld = piece.Compile(`((?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])(?: \S+)?: PCI Express bandwidth of ([\d.]+)GT/s available`)
 

@@ -38,9 +38,9 @@ var besides = map[string]piece.Pattern{"usb2": usbTwo, "volume": volumeWords, "b
 // Remedies that people say they tried, by the fact of "said" that each comes to: its
 // name alone says that it helped, with "_not" that it did not.
 var (
-	ringWords   = piece.Compile(`(?i)\b(?:rings?(?: (?:buffers?|size|parameters?))?|buffer rings?|(?:rx|tx|receive|transmit) (?:buffers?|descriptors?|rings?)|ethtool -G)\b`)
-	windowWords = piece.Compile(`(?i)\b(?:(?:tcp |receive |rcv|send |socket )*window(?: ?sizes?)?|(?:tcp|socket) (?:receive |send )?buffers?(?: ?sizes?)?)\b|\biperf3? (?:\S+ )*-w ?\d|\b(?:tcp_[rw]mem|[rw]mem_max)\b`)
-	larger      = piece.Compile(`(?i)\b(?:rais\w+|increas\w+|scal(?:e|ed|ing) up|larger|bigger|chang\w+|set(?:ting)?|explicit\w+|maxim\w+|tun\w+|-w ?\d)`)
+	ringWords   = piece.Compile(`(?i)\b(?:rings?(?: (?:buffers?|size|parameters?))?|buffer rings?|(?:rx|tx|receive|transmit) (?:buffers?|descriptors?|rings?)|ethtool ?--?(?:G|set-ring))\b`)
+	windowWords = piece.Compile(`(?i)\b(?:(?:tcp |receive |rcv |send |socket )*window(?: ?sizes?)?|(?:tcp|receive|rcv|send|socket) windows?(?: ?sizes?)?|(?:tcp|socket) (?:receive |send )?buffers?(?: ?sizes?)?)\b|\biperf3? (?:\S+ )*-w ?\d|\b(?:tcp_[rw]mem|[rw]mem_max)\b`)
+	larger      = piece.Compile(`(?i)\b(?:rais\w+|increas\w+|modif\w+|adjust\w*|bump\w*|enlarg\w+|scal(?:e|ed|ing) up|larger|bigger|chang\w+|set(?:ting)?|explicit\w+|maxim\w+|tun\w+|-w ?\d)`)
 	tunedWords  = piece.Compile(`(?i)\b(?:helps?|helped|fix(?:es|ed)?|solve[sd]?|resolve[sd]?|removes? (?:the )?(?:issue|problem|drops?|loss)|improves?d?|faster|full speed|works?|gone|goes away|disappear\w*|all is (?:good|well|fine)|good again|could (?:ship|get|reach)|can (?:sustain|reach)|went (?:up )?(?:from|to)|jump\w*|increases?)\b`)
 	flowControl = piece.Compile(`(?i)\b(?:flow control|pause frames?|802\.3x|ethernet pause)\b`)
 	swapped     = piece.Compile(`(?i)\b(?:swap|replac|exchang|chang)\w*\b[^.;]{0,25}\b(?:cables?|patch cords?|dac|transceivers?|sfp\S*|modules?)\b|\b(?:new|another|different|other) (?:(?:ethernet|patch|cat ?\d\w?|network) ?)*(?:cable|patch cord|dac|transceiver|sfp\S*|module)\b|\b(?:bad|faulty|broken|damaged) (?:(?:ethernet|patch|cat ?\d\w?|network) ?)*(?:cable|transceiver|sfp\S*|module)\b`)

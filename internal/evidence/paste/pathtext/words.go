@@ -26,7 +26,10 @@ const (
 var marks = []string{"flannel", "calico", "cilium", "weave", "canal", "vxlan", "geneve", "ipip", "wireguard", "openvpn", "ipsec", "strongswan", "tailscale", "zerotier", "netbird", "tunnel", "vpn", "overlay", "nebula", "tinc", "n2n", " gre", "backend",
 	"pod", "container", "kube", "k3s", "k8s", "rke", "docker", "virtio", "vmxnet", "netvsc", "hyper-v", "e1000", "guest", "mtu", "mss", "offload", "lro", "gro", "tso", "lso", "gso", "checksum",
 	"bps", "bit", "b/s", "ring", "window", "tcp_", "mem_max", "cable", "transceiver", "driver", "firmware", "buffer", "pci", "relay", "derp", "socket", "pause", "flow control", "802.3x", "per connection", "downloads", " ms", "ping", "iperf", "stream", "starlink", "lte", "loss", "cpu", "core", "gateway", "interface", "nic", "queue", "frame", "repl", "respon", "eni", "rout", "asymmetr", "reach", "communicate", "usb", "subnet", "portal", "arp ", "fast at", "for a while", "minutes", "load", "10g", "rx ", "rps", "rss", "irq", "interrupt", "throttl", "2.5g", "mptcp", "multipath", "mile", "distance", "ocean", "transatlantic", "region", "data center", "datacenter", "away", "ack", "udp", "bbr", "forward", "firewall", "/2", "/1",
-	"lacp", "802.3ad", "static", "switch", "uplink", "icmp", "gigabit", "gbe", "1g", "instead of", "rather than", "out of order", "out-of-order", "per-packet", "per packet", "robin", "iscsi", "portal", "depth", "sync", "moderate", "limited", "limit", "capped", "quota", "oversubscri", "multichannel", "multi-channel", "smb", "480m", "culprit", "root cause", "turned out", "to blame", "the problem was", "the issue was", "the cause was", "disk", "storage", "x1", "slot", "lane", "traffic", "packet", "martian", "the other", "speed", "client", "initiator", "ethtool", "drop", "discard", "aggregator", "partner", "rx_", "crc", "fcs", "too long", "only", "softnet", "squeeze", "churn", "frag"}
+	"lacp", "802.3ad", "static", "switch", "uplink", "icmp", "gigabit", "gbe", "1g", "instead of", "rather than", "out of order", "out-of-order", "per-packet", "per packet", "robin", "iscsi", "portal", "depth", "sync", "moderate", "limited", "limit", "capped", "quota", "oversubscri", "multichannel", "multi-channel", "smb", "480m", "culprit", "root cause", "turned out", "to blame", "the problem was", "the issue was", "the cause was", "disk", "storage", "x1", "slot", "lane", "traffic", "packet", "martian", "the other", "speed", "client", "initiator", "ethtool", "drop", "discard", "aggregator", "partner", "rx_", "crc", "fcs", "too long", "only", "softnet", "squeeze", "churn", "frag", "handshake", "hello", "retrans"}
+
+// shortRate is a short line that tells the rate of a way: "with the VPN: 20 Mbps".
+var shortRate = piece.Compile(`(?i)^[\s>*-]*(?:\w+ )?(?:with(?:out)?|via|by|over|through|using|inside)\b[^.;]{2,30}\d ?[kmg](?:i?b|bit)`)
 
 func mayTell(line string) bool {
 	if !piece.Spoken(line) {
@@ -36,7 +39,7 @@ func mayTell(line string) bool {
 	if backend.MatchString(low) || directive.MatchString(line) || volumeWords.MatchString(line) || workedThen.MatchString(line) {
 		return true
 	}
-	return len(strings.Fields(line)) >= fewestWords && slices.ContainsFunc(marks, func(m string) bool { return strings.Contains(low, m) })
+	return (len(strings.Fields(line)) >= fewestWords || shortRate.MatchString(line)) && slices.ContainsFunc(marks, func(m string) bool { return strings.Contains(low, m) })
 }
 
 // emulated reports a guest's card that copies one which machines have as well.
@@ -94,7 +97,7 @@ var (
 	noReach   = piece.Compile(`(?i)\b(?:can(?:no|')?t|cannot|can not|could(?: not|n't)|unable to|not able to)\b[^.;]{0,30}\b(?:ping|reach|connect|communicate|ssh)\b|\bping\b[^.;]{0,20}\bfail\w*|\b(?:not reachable|unreachable)\b`)
 	multipath = piece.Compile(`(?i)\b(?:mptcp|multipath tcp)\b`)
 	farWords  = piece.Compile(`(?i)\b\d[\d,.]* ?(?:miles|km) (?:apart|away|distance)\b|\b(?:over|long|larger?|great) distances?\b|\b(?:high|large|long|great)[- ](?:network )?(?:latency|latencies|rtts?|round[- ]trips?(?: times?)?)\b|\bfarther away\b|\b(?:transatlantic|trans-atlantic|intercontinental|overseas|across the (?:ocean|atlantic|pacific|world))\b|\b(?:different|other|two|between) (?:\w+ )?(?:regions|continents|data ?cent(?:er|re)s)\b|\b(?:west|east) coast\b|\b(?:Singapore|Sydney|Tokyo|Frankfurt|London|Los Angeles|Virginia|Ohio|Oregon|Helsinki|N(?:ü|ue)rnberg|Mumbai|S(?:ã|a)o Paulo|Hong Kong)\b[^.;]{0,60}\b(?:Singapore|Sydney|Tokyo|Frankfurt|London|Los Angeles|Virginia|Ohio|Oregon|Helsinki|N(?:ü|ue)rnberg|Mumbai|S(?:ã|a)o Paulo|Hong Kong)\b`)
-	lossy     = piece.Compile(`(?i)\b(?:dup(?:licate)? ?acks?|(?:packet|many|frequent|single|some) loss(?:es)?|packets? (?:are )?lost|(?:many|constant|lots of|high) retransmi\w+)\b`)
+	lossy     = piece.Compile(`(?i)\b(?:dup(?:licate)? ?acks?|(?:packet|many|frequent|single|some) loss(?:es)?|packets? (?:are )?lost|(?:many|constant\w*|lots of|high|huge|heavy|frequent|massive|excessive|thousands of)(?: (?:number|amount|rate|count)s? of)?(?: tcp| [a-z]{3})? retrans\w+)\b`)
 	bbrHelps  = piece.Compile(`(?i)\bbbr\b[^.;]{0,80}\b(?:faster|better|improv\w+|fix(?:es|ed)?|solve[sd]?|help(?:s|ed)?|full speed|increas\w+|went from)\b`)
 	udpFine   = piece.Compile(`(?i)\budp\b[^.;]{0,60}\b(?:problem disappears|full (?:speed|rate|bandwidth)|works? fine|no problem|line rate|is fine|saturat\w+)\b`)
 	// offloadBreaks is how a sentence says that all is well with an offload off, or not with it.
@@ -106,6 +109,9 @@ var (
 	tripAfter     = piece.Compile(`(?i)\b(?:rtt|latency|pings?|round[ -]?trip\w*|delay)\b[^.;\d]{0,50}(\d{1,4}(?:\.\d+)?)(?: ?(?:-|–|to) ?\d{1,4})? ?ms\b`)
 	tripFirst     = piece.Compile(`(?i)\b(\d{1,4}(?:\.\d+)?) ?ms (?:of |one-way )?(?:rtt|latency|ping|round|delay|away|apart)|\b(?:sites?|offices?|data ?centers?|regions?|cities|locations?|continents?|link|line|path|wan|connection|circuit)\b[^.;]{0,40} (?:at|with|over|of) (\d{2,3}) ?ms\b`)
 )
+
+// aRate is what follows "cannot reach" where a rate is meant and no host.
+var aRate = piece.Compile(`(?i)^(?: to| the| a| my| our| its| full| max\w*| line| wire)* ?(?:~|about |around )?(?:\d+(?:\.\d+)? ?[kmgt](?:i?b|bit|ig)|(?:rate|speeds?|bandwidth|throughput|capacity)\b)`)
 
 // plain are facts that are told by their words alone.
 var plain = map[string]piece.Pattern{"unreachable": noReach, "mptcp": multipath, "far": farWords, "lossy": lossy, "bbr_helps": bbrHelps, "udp_fine": udpFine, "udp_loss": udpLoss, "socket_full": socketFull, "relayed": relayed}
@@ -182,9 +188,11 @@ func readWords(s *sink, lines []piece.Line) (read int) {
 		said("old_iperf3", m[1])
 	}
 	for key, words := range plain {
-		if m := words.FindString(text); m != "" && !(key == "lossy" || key == "bbr_helps") || m != "" && !none.MatchString(text) {
-			said(key, m)
+		m := words.FindStringIndex(text)
+		if m == nil || (key == "lossy" || key == "bbr_helps") && none.MatchString(text) || key == "unreachable" && aRate.MatchString(text[m[1]:]) {
+			continue
 		}
+		said(key, text[m[0]:m[1]])
 	}
 	for key, words := range besides {
 		if m := words.FindStringIndex(text); m != nil && !denies.MatchString(text[:m[0]]) {
@@ -224,7 +232,7 @@ func readWords(s *sink, lines []piece.Line) (read int) {
 }
 
 // alone are stories of which one by itself is an answer.
-var alone = []string{"no_partner", "aggregators_differ", "port_drops", "ring_drops", "crc_grows", "zero_window", "too_long", "softnet_grows", "churned", "frag_asked"}
+var alone = []string{"no_partner", "aggregators_differ", "port_drops", "ring_drops", "crc_grows", "zero_window", "too_long", "softnet_grows", "churned", "frag_asked", "small_window", "greeting_hangs"}
 
 // toldOf is how many of these were told.
 func (s *sink) toldOf(keys []string) (n int) {

@@ -65,6 +65,9 @@ func (f figure) of(class string) float64 {
 // notTold are words before a rate that is wished, promised or another's.
 var notTold = piece.Compile(`(?i)\b(?:should\w*|could|expect\w*|theor\w*|suppos\w*|want|would|instead of|capable|rated|maximum of|like to|hoping|target|limit of|bwlimit)\b[^.;]{0,40}$`)
 
+// notReached are words just before a rate that was not reached.
+var notReached = piece.Compile(`(?i)(?:\bnot\b|n'?t\b|\bcannot\b|\bunable to\b|\bnever\b|\bwithout\b)[^.;]{0,20}\b(?:reach\w*|achiev\w*|saturat\w*|fill\w*|utili[sz]\w*|hit\w*)(?: (?:to|the|a|its|full|all|of|my|our|up)){0,3} ?$`)
+
 // hardly are words before a rate that was carried and should have been more.
 var hardly = piece.Compile(`(?i)\b(?:could|would|should) (?:only|just|merely|barely|hardly|at most)\b[^.;]{0,40}$`)
 
@@ -75,7 +78,7 @@ var linkSpeed = piece.Compile(`\bSpeed: \d+Mb/s$`)
 var thanIt = piece.Compile(`(?i)\bthan\b[^.;]{0,40}$`)
 
 // ofLinks are words behind a rate that a link or a line is sold by: nobody measured it.
-var ofLinks = piece.Compile(`(?i)^[- ]?(?:/s(?:ec)?)? ?(?:full|half|ethernet|links?|nics?|network|cards?|ports?|switch\w*|connections?|adapters?|lan|interfaces?|lines?|uplinks?|fib\w*|phy|internet|\(?theor\w*|router|dongle|usb|bonds?|module|circuit|plan|bandwidth limit|speeds?\b)`)
+var ofLinks = piece.Compile(`(?i)^[- ]?(?:/s(?:ec)?)? ?(?:full|half|ethernet|links?|nics?|network|cards?|ports?|switch\w*|connections?|adapters?|lan|interfaces?|lines?|uplinks?|fib\w*|phy|internet|q?sfp\w*|dac|cables?|copper|lacp|lag+|trunks?|\(?theor\w*|router|dongle|usb|bonds?|module|circuit|plan|bandwidth limit|speeds?\b)`)
 
 // ofBus are words before a bus' own speed, which nothing on it reaches.
 var ofBus = piece.Compile(`(?i)\busb\b[^.;]{0,60}$`)
@@ -96,7 +99,7 @@ func nominal(bits float64) bool {
 func carried(text string) (out []figure) {
 	for _, f := range figures(text) {
 		before := text[:f.from]
-		if (!notTold.MatchString(before) || hardly.MatchString(before)) && !linkSpeed.MatchString(text[max(0, f.from-8):f.to]) && !(busSpeed(f.bits) && ofBus.MatchString(text[:f.from])) && !ofLinks.MatchString(text[f.to:]) && !(nominal(f.bits) && ofPort.MatchString(before)) {
+		if (!notTold.MatchString(before) || hardly.MatchString(before)) && !notReached.MatchString(before) && !linkSpeed.MatchString(text[max(0, f.from-8):f.to]) && !(busSpeed(f.bits) && ofBus.MatchString(text[:f.from])) && !ofLinks.MatchString(text[f.to:]) && !(nominal(f.bits) && ofPort.MatchString(before)) {
 			out = append(out, f)
 		}
 	}

@@ -24,7 +24,8 @@ var Rates = piece.Reader{
 		if !piece.Spoken(line) {
 			return false
 		}
-		return otherMode.MatchString(line) || strings.Count(strings.TrimSpace(line), " ") >= 3 &&
+		spaces := strings.Count(strings.TrimSpace(line), " ")
+		return otherMode.MatchString(line) || (spaces >= 3 || spaces == 2 && throughWords.MatchString(line)) &&
 			(anyRate.MatchString(line) || iperf3Word.MatchString(line) || striped.MatchString(line) || strongCopy.MatchString(line) || farAway.MatchString(line) || radio.MatchString(line) || gigabitOf.MatchString(line) || manyPorts.MatchString(line))
 	},
 	Sentences: true,
@@ -39,6 +40,9 @@ var (
 	strongDisk = piece.Compile(`(?i)\b(?:local(?:ly)?|disks?|drives?|nvme|ssds?|hdds?|raid\S*|zpool|pool|hdparm|crystaldiskmark)\b`)
 	weakCopy   = piece.Compile(`(?i)\b(?:writ\w+|reads?|reading|transfer\w*|cop(?:y|ies|ying)|uploads?|downloads?|sync\w*|repli\w+|rebuil\w*|migration|backup)\b`)
 )
+
+// resultOf is how a clause goes on about a test that the one before it named.
+var resultOf = piece.Compile(`(?i)\b(?:results?|shows?|showed|gives?|gave|reports?|reported|outputs?)\b`)
 
 // eachOf are words behind a rate of which there are several, and eachFor before it.
 var (
@@ -75,6 +79,7 @@ func (t *teller) line() int {
 		told = t.tenth(text) || told
 	}
 	t.connections(text)
+	t.plan(text)
 	told = t.ways(text) || told
 	if told || t.gap() || t.alone() {
 		return 1
@@ -144,6 +149,8 @@ func (t *teller) class(before, after string) (class, word string) {
 		class, word = "copy", ""
 	case class == "" && was == "copy":
 		class, word = was, by
+	case class == "" && resultOf.MatchString(before) && strongNet.MatchString(t.l.Text):
+		class, word = "net", strings.ToLower(strongNet.FindString(t.l.Text))
 	}
 	if class != "" {
 		t.topic("rates", class+" "+word)
@@ -290,8 +297,8 @@ func (t *teller) tenth(text string) bool {
 	}
 	x, ok := t.C.Topics["gigabit"]
 	ok = ok && x.File == t.l.File && t.l.Number-x.From <= 12
-	if m := cameUp.FindString(text); m != "" && ok {
-		t.set("came_up", strings.TrimSpace(m)) // a link's own speed, whatever the way beyond
+	if m := cameUp.FindStringIndex(text); m != nil && ok && !setSlow.MatchString(text[:m[0]]) {
+		t.set("came_up", strings.TrimSpace(text[m[0]:m[1]])) // a link's own speed, whatever the way beyond
 		return true
 	}
 	m := tenthOf.FindString(text)
@@ -301,6 +308,9 @@ func (t *teller) tenth(text string) bool {
 	t.set("tenth", strings.TrimSpace(m))
 	return true
 }
+
+// setSlow are words before a link's speed that somebody gave it.
+var setSlow = piece.Compile(`(?i)\b(?:reduc\w+|limit\w*|throttl\w*|shap(?:e|ed|ing)|restrict\w*|forc(?:e|ed|ing)|set(?:ting)?|capp(?:ed|ing)|lower\w*|emulat\w+|simulat\w+)\b[^.;]{0,30}$`)
 
 // cameUp is how a sentence says that a link came up at 100 Mbit/s, or falls back to it.
 var cameUp = piece.Compile(`(?i)\b(?:negotiat\w+|links?(?: up)?|linked|(?:comes?|came) up|detected|recogni[sz]ed|syncs?|connects?)\b[^.;]{0,14}(?:\b(?:at|to|as|with|only|it'?s)\b[^.;\d]{0,12}|\b)\b100 ?(?:m(?:b|bit|bps|egabit)\w*|(?:base-?)?tx\b)|\b(?:drop\w*|fall\w*|fell|goes|went|chang\w+|switch\w*|downgrad\w+)\b[^.;]{0,24}\bfrom 1 ?g\w* (?:down )?to 100 ?m\w*|\bnic is only running at 100 ?m\w*|\bonly (?:get\w*|ha(?:ve|s|ving)|see\w*|shows?|at|reports?|links? at|works? at)\b[^.;]{0,16}\b100 ?base-?t\w*|\bnegotiat\w+ (?:at |to |an? |only ){0,3}10 ?m(?:b|bit|bps|egabit)\w*`)

@@ -1,0 +1,43 @@
+package pasted
+
+import (
+	"testing"
+
+	"github.com/linerate/linerate/record"
+)
+
+// TestTogetherTold: kinds of ways and windows in other words, each beside the same where it
+// says nothing of the kind.
+func TestTogetherTold(t *testing.T) {
+	const home = "I reach the NAS at home by wireguard when I am away, and it is slow.\n"
+	judgeHardware(t, []hardwareCase{
+		{"a greeting that hangs, and sizes", "Image pulls end in TLS handshake timeouts at random.\nThe line is PPPoE, so the MTU there is 1492.\n", record.MTU, 0.5, 0.65, "clamp-mss-to-pmtu", ""},
+		{"a greeting that hangs by a tunnel", "Since we use the VPN, curl hangs after the client hello.\nPings through the tunnel work.\n", record.MTU, 0.45, 0.6, "", ""},
+		{"a greeting that hangs, and no more", "Since the update, curl hangs after the client hello.\nOther servers work.\n", record.Unknown, 0, 0, "", "first full packet"},
+		{"a greeting, and sizes in vain", "Image pulls end in TLS handshake timeouts.\nA lower MTU made no difference.\n", record.Unknown, 0, 0, "", "first full packet"},
+		{"a largest window", "The upload to the far site is slow, and the maximum window I see in the capture is 96 KB.\n", record.ReceiveWindow, 0.5, 0.65, "rwnd_limited", ""},
+		{"a large window", "The upload to the far site is slow, and the maximum window I see in the capture is 16 MB.\n", record.Unknown, 0, 0, "", "a small window or buffer is it"},
+		{"a window of that system", "Raising the TCP windows size helps a lot: the copy over the ocean needs minutes now instead of hours.\n", record.ReceiveWindow, 0.6, 0.7, "tcp_rmem", ""},
+		{"that system itself", "Changing Windows to another edition helps nothing, the copy is slow.\n", record.Unknown, 0, 0, "", "A larger window"},
+		{"rings", "iperf3 resends a lot in the VM, it is slow.\nAfter modifying the rings by ethtool-G on the host the retransmissions disappeared.\n", record.ReceiverCPU, 0.55, 0.7, "ethtool -G", ""},
+		{"paths that are slower together", "With MPTCP I get a better rate when I use just one interface than when I use both of them.\n", record.ReceiveWindow, 0.4, 0.5, "out of order", ""},
+		{"paths that add up", "With MPTCP I get a better rate than with just one interface, 180 of 200 Mbit/s.\n", record.Unknown, 0, 0, "", "MPTCP's window"},
+		{"requests at once", "Downloads from the bucket are slow, but throughput grows steadily with fetch concurrency.\n", record.Application, 0.45, 0.6, "More requests", ""},
+		{"requests at once in vain", "Downloads from the bucket are slow, and throughput does not grow with fetch concurrency.\n", record.Unknown, 0, 0, "", "requests under way"},
+		{"a program over a good network", "Copies by sshfs crawl at 3 MB/s. I have ruled out the network with iperf.\n", record.Application, 0.45, 0.6, "plain copy", ""},
+		{"a program over a network", "Copies by sshfs crawl at 3 MB/s. I have not ruled out the network yet.\n", record.Unknown, 0, 0, "", "the program"},
+		{"all ways at once", "SMB multichannel uses all routes that it finds, the VPN's too, and the copy to the NAS is slow.\n", record.AsymmetricRoute, 0.5, 0.6, "SmbMultichannelConstraint", ""},
+		{"one way", "SMB multichannel is on, and the copy to the NAS is slow.\n", record.Unknown, 0, 0, "", "every way that it finds"},
+		{"a line that sends little", home + "The internet line there is 500/20 Mbit/s. Through the VPN I get 17 Mbit/s.\n", record.LineRate, 0.5, 0.6, "what it sends", ""},
+		{"less than it sends", home + "The internet line there is 500/200 Mbit/s. Through the VPN I get 17 Mbit/s.\n", record.MTU, 0.4, 0.5, "", "what it sends"},
+		{"two lines", home + "The internet line there is 500/20 Mbit/s, mine is 100/40.\nMy line: 100/40 Mbit/s. Through the VPN I get 17 Mbit/s.\n", record.MTU, 0.4, 0.5, "", "what it sends"},
+		{"one test of a fast link", "Two servers have 100G cards with a DAC cable between. iperf only shows 23 Gbit/s.\n", record.ReceiverCPU, 0.4, 0.5, "LnkSta", ""},
+		{"several flows of a fast link", "Two servers have 100G cards with a DAC cable between. iperf shows 23 Gbit/s by one stream and 24 Gbit/s by 8 streams.\n", record.Unknown, 0, 0, "", "one core a flow"},
+		{"one mount over several links", "Does this NFS server support single client transfers across multiple NICs?\n", record.SingleLink, 0.5, 0.65, "nconnect", ""},
+		{"a link that was slowed", "Two hosts have two gigabit links each. If I reduce the link speed to 100Mb/s both are used, at gigabit they get 900 Mb/s.\n", record.Unknown, 0, 0, "", "came up at 100"},
+		{"an older kernel's line of a slot", "We only get 55 Gbit/s.\n[   10.3] mlx5_core 0000:b3:00.1: 63.008 Gb/s available PCIe bandwidth, limited by 8 GT/s x8 link at 0000:b2:00.0 (capable of 252.048 Gb/s with 16 GT/s x16 link)\n", record.CardSlot, 0.6, 0, "x8 at 8 GT/s", ""},
+		{"short lines", "iperf is slow by a tunnel of our own.\nDirect it is 900 Mbit/s.\nwith oddvpn 500mbps\n", record.SenderCPU, 0.4, 0.6, "500 Mbit/s where", ""},
+		{"pods that resend", "Between the pods (calico, vxlan) iperf gets 4 Mbit/s.\nThe capture has constant TCP retransmits.\n# iperf -c 10.2.28.8\n[  1] local 10.2.189.106 port 52870 connected with 10.2.28.8 port 5001\n[ ID] Interval       Transfer     Bandwidth\n[  1] 0.00-10.03 sec  5.25 MBytes  4.39 Mbits/sec\n", record.CardSlot, 0.45, 0.6, "tx-checksum-ip-generic off", ""},
+		{"pods that do not", "Between the pods (calico, vxlan) iperf gets 4 Mbit/s.\n# iperf -c 10.2.28.8\n[  1] local 10.2.189.106 port 52870 connected with 10.2.28.8 port 5001\n[ ID] Interval       Transfer     Bandwidth\n[  1] 0.00-10.03 sec  5.25 MBytes  4.39 Mbits/sec\n", record.Unknown, 0, 0, "", "much is sent again"},
+	})
+}
