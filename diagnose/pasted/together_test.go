@@ -41,3 +41,20 @@ func TestTogetherTold(t *testing.T) {
 		{"pods that do not", "Between the pods (calico, vxlan) iperf gets 4 Mbit/s.\n# iperf -c 10.2.28.8\n[  1] local 10.2.189.106 port 52870 connected with 10.2.28.8 port 5001\n[ ID] Interval       Transfer     Bandwidth\n[  1] 0.00-10.03 sec  5.25 MBytes  4.39 Mbits/sec\n", record.Unknown, 0, 0, "", "much is sent again"},
 	})
 }
+
+// TestFullRun: a run that fills one link, where people ask about a bundle.
+func TestFullRun(t *testing.T) {
+	const head = "My NAS has an LACP bond to the switch and my PC as well, and from PC to NAS it is slow.\n"
+	run := func(rate, streams string) string {
+		return "$ iperf3 -c 192.0.2.2 -P " + streams + "\nConnecting to host 192.0.2.2, port 5201\n[  4] local 192.0.2.28 port 20741 connected to 192.0.2.2 port 5201\n[ ID] Interval           Transfer     Bandwidth       Retr\n[  4]   0.00-10.00  sec  1.07 GBytes   " + rate + " Mbits/sec    3             sender\n[  4]   0.00-10.00  sec  1.07 GBytes   " + rate + " Mbits/sec                  receiver\n"
+	}
+	judgeHardware(t, []hardwareCase{
+		{"one link is full", head + run("921", "1"), record.SingleLink, 0.55, 0.65, "one link of the bundle", ""},
+		{"by words alone", "My NAS has an LACP bond to the switch. I can't get above 930Mb from the PC.\n", record.SingleLink, 0.4, 0.5, "several connections", ""},
+		{"above another rate", "My NAS has an LACP bond to the switch. I can't get above 230Mb from the PC.\n", record.Unknown, 0, 0, "", "several links that carry like one"},
+		{"no link is full", head + run("621", "1"), record.Unknown, 0, 0, "", "one link of the bundle"},
+		{"no bundle", "My NAS is slow from my PC.\n" + run("921", "1"), record.Unknown, 0, 0, "", "one link of the bundle"},
+		{"more than a link", head + run("1621", "1"), record.Unknown, 0, 0, "", "one link of the bundle"},
+		{"ports that are faster", "My NAS has an LACP bond of 2x10G to the switch, and is slow.\n" + run("921", "1"), record.Unknown, 0, 0, "", "one link of the bundle"},
+	})
+}

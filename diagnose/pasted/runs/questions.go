@@ -72,6 +72,39 @@ func fullPort(v *scene.View, h *piece.Host) (ports, carried record.Evidence, ok 
 	return scene.Saw("said of the ports", x.Text, x.Source), scene.Saw("said of the rate", unit.BitRate(rate).String()+" at best", at), true
 }
 
+// Parts of a link's rate between which a run has filled it.
+const (
+	leastOfLink = 0.88
+	mostOfLink  = 0.99
+)
+
+// fullRun: a run of one connection that fills a link, where people ask about a bundle.
+func fullRun(v *scene.View) {
+	_, bundle := v.Case.Topics["bundle"]
+	if !bundle || !v.Complains() || len(v.Bonds)+len(v.Switches) > 0 || len(v.Findings) > 0 && !v.HasFinding(record.SingleLink) || v.Said("one_here", "striped", "rate_guest") {
+		return
+	}
+	_, told, known := v.SaidBy("port_bps")
+	port := unit.BitRate(piece.Float(told.Text))
+	var full piece.Run
+	for _, r := range v.Case.Runs {
+		switch line := scene.LineOf(r.Rate, leastOfLink, mostOfLink); {
+		case r.UDP, r.Target > 0, r.Rate == 0:
+		case line < unit.Gbps, known && port > 0 && port != line, max(len(r.Streams), r.Parallel) > 1:
+			return // several connections and other rates say more, or leave it open
+		default:
+			full = r
+		}
+	}
+	if full.Rate == 0 {
+		return
+	}
+	v.Add(record.SingleLink, 0.6, nil, "one connection over the bundle",
+		fmt.Sprintf("One connection carries %v, which is what one link of the bundle carries when it is full: all packets of a connection take one link, with LACP, static groups, balance-alb and teams alike, so that this test shows one link however many there are.", full.Rate),
+		"Test with several connections, and from several hosts at once (`iperf3 -c PEER -P 8`, then with -R). If that adds up, nothing is wrong; if not, hash addresses and ports at both ends and the switch (layer3+4, `port-channel load-balance src-dst-ip-port`). One connection gets more only by a faster link, SMB multichannel or MPTCP over links with addresses of their own.",
+		scene.Saw(full.Tool, full.Rate.String()+" by one connection", full.Source)).Ask = bundleAsks(nil)
+}
+
 // oneLinkSaid: the question of all questions, with nothing but words to decide it by.
 func oneLinkSaid(v *scene.View, h *piece.Host, sure float64, by string, evidence ...record.Evidence) {
 	for _, r := range v.Case.Runs {
@@ -85,7 +118,12 @@ func oneLinkSaid(v *scene.View, h *piece.Host, sure float64, by string, evidence
 	found := v.Add(record.SingleLink, sure, h, "the bundle (nothing of it is here)",
 		by+"several links that carry like one are mostly one connection, or one pair of hosts. A bundle (LACP, static, balance-alb, a team) sends all packets of one connection over one link, and with a hash of MACs or addresses (layer2, layer2+3, src-mac) all between two hosts; the switch decides alone by what comes back. balance-rr alone stripes the packets of one connection over all links, which arrive out of order and make TCP slow.",
 		"Measure with several connections (`iperf3 -c PEER -P 8`, both ways) and from several hosts at once. If that adds up, nothing is wrong. If not: xmit_hash_policy layer3+4 on the hosts, the same on the switch (`port-channel load-balance src-dst-ip-port` or its like), and see that all ports are in one LACP aggregator.", evidence...)
-	found.Ask = []scene.Missing{
+	found.Ask = bundleAsks(h)
+}
+
+// bundleAsks are the outputs that a question about a bundle wants.
+func bundleAsks(h *piece.Host) []scene.Missing {
+	return []scene.Missing{
 		{Command: "cat /proc/net/bonding/*", Host: "both hosts", Why: "as root: mode, hash policy, and whether all ports are in one aggregator"},
 		{Command: "iperf3 -c PEER -P 8, then with -R", Host: scene.NameOf(h), Why: "whether several connections add up, each way"},
 		{Command: "ip -s link", Host: "both hosts", Why: "before and after: which link carried it, each way; what one link receives the switch has chosen"},

@@ -15,3 +15,13 @@ func NearLineRate(rate unit.BitRate) bool {
 	}
 	return false
 }
+
+// LineOf is the rate of a link of which a rate is that part; zero none.
+func LineOf(rate unit.BitRate, least, most float64) unit.BitRate {
+	for _, line := range lineRates {
+		if Close(rate, line, least, most) {
+			return line
+		}
+	}
+	return 0
+}
