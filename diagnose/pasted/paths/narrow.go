@@ -3,6 +3,7 @@ package paths
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/linerate/linerate/diagnose/pasted/scene"
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
@@ -33,12 +34,39 @@ var narrowStories = []story{
 		"Larger buffers at both ends (the third values of tcp_rmem and tcp_wmem: all rates together times the longest round trip, twice), the default scheduler, and a very slow path as backup (`ip mptcp endpoint change id N backup`). Test each path alone at the same time, as two plain connections: if their sum is no more, they share something.", []scene.Missing{
 			{Command: "ss -tiM; nstat -az | grep -E 'MPTcp|OFO'", Host: "both hosts", Why: "while it runs: what each subflow carries, and whether data waits out of order"},
 			{Command: "iperf3 over each path alone, at the same time; ping by each path", Host: "both hosts", Why: "whether the paths share something, and how their round trips differ"}}},
+	{[]string{"one_is_better", "spread_tunnel"}, nil, false, record.Reordering, 0.54, "the lines that one tunnel is spread over", spreadWhat, spreadRemedy, spreadAsks},
+	{[]string{"one_is_better", "mptcp"}, []string{"spread_tunnel"}, false, record.Reordering, 0.5, "the paths that one connection is spread over", spreadWhat, spreadRemedy, spreadAsks},
+	{[]string{"esp_offload", "tunnel_word"}, []string{"offload_helps", "offload_helps_not"}, true, record.CardSlot, 0.42, "IPsec's offload",
+		"By what is said, an offload of IPsec is in the way: kernels and cards offload some ciphers and modes only, and packets that are encapsulated twice (GRE or L2TP within ESP) are cut or summed wrong with it, so that nearly all are lost.",
+		"Try without it (`nic-offload=no`, `ethtool -K LINK esp-hw-offload off`, esp4_offload not loaded), and look at /proc/net/xfrm_stat; then the MTU inside (1400) and the MSS.", []scene.Missing{
+			{Command: "ethtool -k LINK | grep -E 'esp|gso|gro'; cat /proc/net/xfrm_stat; nstat -az | grep -iE 'csum|Frag'", Host: "both ends", Why: "before and after a run: which offloads are on, and what is dropped"}}},
 	{[]string{"scales_with"}, nil, false, record.Application, 0.52, "the requests under way",
 		"By what is said, more requests at once carry more: the way has room, and the program waits for each answer. Its rate is the size of what is under way over the time of an answer.",
 		"More requests at once, larger ones, or several connections, until the rate no longer grows: only then is it the network's or the provider's limit.", depthAsks},
 	{[]string{"not_net", "program"}, []string{"not_disk"}, true, record.Application, 0.5, "the program",
 		"By what is said, a test shows that the network carries more, and a program is slow over it: it asks for small pieces and waits for each answer, or one thread or disk at an end sets the pace.",
 		"Compare with a plain copy (rsync, scp) of one large file over the same way. More requests or transfers at once, larger blocks and read-ahead, no small synchronous writes; a mount over ssh or HTTP stays slower than a copy.", depthAsks},
+}
+
+// What is known of one flow's packets that take several lines by turns.
+const (
+	spreadWhat   = "By what is said, it is slow over several lines and well over one: packets of one flow take several lines, the lines differ in delay, and TCP inside takes segments that overtake each other for losses; the slowest line sets the pace of all."
+	spreadRemedy = "Keep a tunnel or flow on one line (UDP through a multipath router by one WAN, a rule for the tunnel's port), lines with like rates and delays alone, a scheduler for equal delays (or redundant mode), a receive buffer that waits for the slow line; inside the tunnel net.ipv4.tcp_reordering=127."
+)
+
+var spreadAsks = []scene.Missing{
+	{Command: "ping -c 50 PEER by each line; iperf3 by each line alone, then by all", Host: "the host or router", Why: "how the delays and rates of the lines differ"},
+	{Command: "nstat -az | grep -E 'Reorder|OFO|DSACK|Retrans'", Host: "both ends", Why: "before and after: whether packets overtake each other or are lost"}}
+
+// spreadSlower: a tunnel over several lines that carries less than one of them.
+func spreadSlower(v *scene.View) {
+	h, x, ok := v.SaidBy("spread_tunnel")
+	p := pathOf(v)
+	if !ok || !v.Said("two_homed", "slower_together") || p.through == 0 || float64(p.through) > 0.9*float64(p.direct) || v.HasFinding(record.Reordering) {
+		return
+	}
+	v.Add(record.Reordering, 0.5, h, "the lines that one tunnel is spread over", fmt.Sprintf("%v by all of them, %v by one. ", p.through, p.direct)+spreadWhat, spreadRemedy,
+		append([]record.Evidence{scene.Saw("said", strings.TrimSpace(x.Text), x.Source)}, p.said...)...).Ask = spreadAsks
 }
 
 // wayStories are causes that sentences tell of answers that are dropped, of tunnels in

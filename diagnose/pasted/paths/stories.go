@@ -78,7 +78,7 @@ var stories = []story{
 	{[]string{"gre_ipsec", "bulk_fails"}, nil, false, record.MTU, 0.58, "GRE in IPsec (MTU)",
 		"By what is said, pings pass and larger things do not, and the way goes by GRE within IPsec: both add a header (24 bytes of GRE, 50 to 80 of ESP), so that full packets of 1500 do not fit and are cut or lost.",
 		"On the tunnel: `ip mtu 1400` and `ip tcp adjust-mss 1360` (Linux: MTU 1400 on the gre device and TCPMSS --clamp-mss-to-pmtu), at both ends; let ICMP fragmentation needed through (`tunnel path-mtu-discovery`).", frameAsks},
-	{[]string{"gre_ipsec"}, nil, true, record.MTU, 0.44, "GRE in IPsec (MTU)",
+	{[]string{"gre_ipsec"}, []string{"esp_offload"}, true, record.MTU, 0.44, "GRE in IPsec (MTU)",
 		"The way goes by GRE within IPsec, by what is said: both add a header (24 bytes of GRE, 50 to 80 of ESP), so that full packets of 1500 do not fit and are cut into two, which costs a core and loses more, or are lost. The other limit of such a way is the core that encrypts.",
 		"On the tunnel: `ip mtu 1400` and `ip tcp adjust-mss 1360` (Linux: MTU 1400 on the gre device and TCPMSS --clamp-mss-to-pmtu), at both ends. If pings of 1372 bytes pass unfragmented already, look at the core that encrypts.", append(slices.Clone(frameAsks[:1]), coreAsks...)},
 	{[]string{"out_of_order", "per_packet"}, nil, true, record.Reordering, 0.58, "the links that packets of one connection share",

@@ -62,3 +62,23 @@ func unheldUDP(v *scene.View) {
 		{Command: "mpstat -P ALL 1 5", Host: "the receiver", Why: "while it runs: which core is full"},
 	}
 }
+
+// iperfUDP is the rate at which iperf sends UDP unless -b says another.
+const iperfUDP = 1050 * unit.Kbps
+
+// usualUDP: a UDP test that gets the tool's own rate.
+func usualUDP(v *scene.View) {
+	rate, h, at := saidRate(v, "rate_udp")
+	for _, r := range v.Case.Runs {
+		if r.UDP && r.Lost == 0 && scene.Close(r.Rate, iperfUDP, 0.93, 1.07) && v.Complains() {
+			rate, at = r.Rate, r.Source
+		}
+	}
+	if !scene.Close(rate, iperfUDP, 0.93, 1.07) {
+		return
+	}
+	v.Add(record.Pacing, 0.62, h, "iperf's own rate of UDP",
+		fmt.Sprintf("%v is what iperf sends by UDP unless it is told another rate: it says nothing of the network.", rate),
+		"Give a rate (`iperf3 -u -b 500M`, then more) and look at what is lost; what else is slow has another reason.", scene.Saw("UDP", rate.String(), at)).Ask = []scene.Missing{
+		{Command: "iperf3 -c PEER -u -b 100M, then -b 500M; iperf3 -c PEER -P 4, then with -R", Host: "", Why: "what the way carries by UDP without losses, and by TCP"}}
+}

@@ -26,10 +26,13 @@ const (
 var marks = []string{"flannel", "calico", "cilium", "weave", "canal", "vxlan", "geneve", "ipip", "wireguard", "openvpn", "ipsec", "strongswan", "tailscale", "zerotier", "netbird", "tunnel", "vpn", "overlay", "nebula", "tinc", "n2n", " gre", "backend",
 	"pod", "container", "kube", "k3s", "k8s", "rke", "docker", "virtio", "vmxnet", "netvsc", "hyper-v", "e1000", "guest", "mtu", "mss", "offload", "lro", "gro", "tso", "lso", "gso", "checksum",
 	"bps", "bit", "b/s", "ring", "window", "tcp_", "mem_max", "cable", "transceiver", "driver", "firmware", "buffer", "pci", "relay", "derp", "socket", "pause", "flow control", "802.3x", "per connection", "downloads", " ms", "ping", "iperf", "stream", "starlink", "lte", "loss", "cpu", "core", "gateway", "interface", "nic", "queue", "frame", "repl", "respon", "eni", "rout", "asymmetr", "reach", "communicate", "usb", "subnet", "portal", "arp ", "fast at", "for a while", "minutes", "load", "10g", "rx ", "rps", "rss", "irq", "interrupt", "throttl", "2.5g", "mptcp", "multipath", "mile", "distance", "ocean", "transatlantic", "region", "data center", "datacenter", "away", "ack", "udp", "bbr", "forward", "firewall", "/2", "/1",
-	"lacp", "802.3ad", "static", "switch", "uplink", "icmp", "gigabit", "gbe", "1g", "instead of", "rather than", "out of order", "out-of-order", "per-packet", "per packet", "robin", "iscsi", "portal", "depth", "sync", "moderate", "limited", "limit", "capped", "quota", "oversubscri", "multichannel", "multi-channel", "smb", "480m", "culprit", "root cause", "turned out", "to blame", "the problem was", "the issue was", "the cause was", "disk", "storage", "x1", "slot", "lane", "traffic", "packet", "martian", "the other", "speed", "client", "initiator", "ethtool", "drop", "discard", "aggregator", "partner", "rx_", "crc", "fcs", "too long", "only", "softnet", "squeeze", "churn", "frag", "handshake", "hello", "retrans"}
+	"lacp", "802.3ad", "static", "switch", "uplink", "icmp", "gigabit", "gbe", "1g", "instead of", "rather than", "out of order", "out-of-order", "per-packet", "per packet", "robin", "iscsi", "portal", "depth", "sync", "moderate", "limited", "limit", "capped", "quota", "oversubscri", "multichannel", "multi-channel", "smb", "480m", "culprit", "root cause", "turned out", "to blame", "the problem was", "the issue was", "the cause was", "disk", "storage", "x1", "slot", "lane", "traffic", "packet", "martian", "the other", "speed", "client", "initiator", "ethtool", "drop", "discard", "aggregator", "partner", "rx_", "crc", "fcs", "too long", "only", "softnet", "squeeze", "churn", "frag", "handshake", "hello", "retrans", "direct", "direkt"}
 
 // shortRate is a short line that tells the rate of a way: "with the VPN: 20 Mbps".
 var shortRate = piece.Compile(`(?i)^[\s>*-]*(?:\w+ )?(?:with(?:out)?|via|by|over|through|using|inside)\b[^.;]{2,30}\d ?[kmg](?:i?b|bit)`)
+
+// wayLabel is what people write above an output to say by which way it went: "Over Tailscale:".
+var wayLabel = piece.Compile(`(?i)^[\s#>*-]*(?:\w+ ){0,3}(?:wire ?guard|open ?vpn|ip-?sec|tailscale|zero ?tier|vpn|tunnel|vxlan|overlay)(?: \w+){0,2}\**:\**\s*$`)
 
 func mayTell(line string) bool {
 	if !piece.Spoken(line) {
@@ -39,7 +42,7 @@ func mayTell(line string) bool {
 	if backend.MatchString(low) || directive.MatchString(line) || volumeWords.MatchString(line) || workedThen.MatchString(line) {
 		return true
 	}
-	return (len(strings.Fields(line)) >= fewestWords || shortRate.MatchString(line)) && slices.ContainsFunc(marks, func(m string) bool { return strings.Contains(low, m) })
+	return (len(strings.Fields(line)) >= fewestWords || shortRate.MatchString(line) || wayLabel.MatchString(line)) && slices.ContainsFunc(marks, func(m string) bool { return strings.Contains(low, m) })
 }
 
 // emulated reports a guest's card that copies one which machines have as well.

@@ -7,14 +7,14 @@ import (
 )
 
 var (
-	throughWords = piece.Compile(`(?i)\b(?:pods?|containers?|through|via|over the (?:tunnel|vpn)|tunnel\w*|\w*vpn|wireguard|openvpn|ipsec|overlay|vxlan|geneve|ipip|tailscale|zerotier|service|nodeport|gvisor|nebula|tinc|n2n|weave|flannel|canal|cilium|calico|ipvlan|guests?)\b`)
+	throughWords = piece.Compile(`(?i)\b(?:pods?|containers?|through|via|over the (?:tunnel|vpn)|\w*tunnel\w*|\w*vpn|wireguard|openvpn|ipsec|overlay|vxlan|geneve|ipip|tailscale|zerotier|service|nodeport|gvisor|nebula|tinc|n2n|weave|flannel|canal|cilium|calico|ipvlan|guests?)\b`)
 	directWords  = piece.Compile(`(?i)\b(?:hosts?|nodes?|bare-?metals?|vms?|directly|direct|native\w*|underlay|wan|physical|isp|internet|public ip|line|lan|servers?|workers?|worker\d+|outside|without)\b`)
-	without      = piece.Compile(`(?i)\b(?:without|outside|no) (?:the |a |any )?(?:tunnel|vpn|wireguard|openvpn|ipsec|overlay|vxlan|cni|tailscale|zerotier|netbird|weave|nebula)`)
+	without      = piece.Compile(`(?i)\b(?:without|outside|no) (?:using )?(?:the |a |any )?(?:\w*tunnel|\w*vpn|wireguard|openvpn|ipsec|overlay|vxlan|cni|tailscale|zerotier|netbird|weave|nebula)`)
 	guestWords   = piece.Compile(`(?i)\b(?:vms?|guests?|virtual machines?|lxc|domu)\b`)
 	hostWords    = piece.Compile(`(?i)\b(?:hosts?|hypervisors?|bare[- ]?metals?|dom0|proxmox|esxi)\b`)
 	publicWords  = piece.Compile(`(?i)\b(?:public|external)(?:ly)?\b`)
 	privateWords = piece.Compile(`(?i)\b(?:private|internal)(?:ly)?\b`)
-	fallsFrom    = piece.Compile(`(?i)\b(?:down|drops?|dropped|falls?|fell|goes|went|reduces?d?|decreases?d?)\b[^.;]{0,30}\bfrom\b(.{3,30}?)\bto\b(.{3,30})`)
+	fallsFrom    = piece.Compile(`(?i)\b(?:down|drops?|dropped|falls?|fell|goes|went|reduces?d?|decreases?d?)\b[^.;]{0,30}\bfrom\b(.{3,60}?)\bto\b(.{3,40})`)
 	clauseParts  = piece.Compile(`;|,\s|\.\s|\b(?:while|but|whereas|vs\.?|versus|compared)\b`)
 	// ofBefore is how a clause goes on about what the one before it named.
 	ofBefore    = piece.Compile(`(?i)^\s*(?:then |and |so |also )?(?:it|this|that|i|we|they|the (?:result|throughput|bandwidth|speed|rate|performance|transfer|numbers?)\w*|iperf\d?)\b`)
@@ -34,9 +34,11 @@ func last(clause string) float64 {
 	return 0
 }
 
+var udpWord = piece.Compile(`(?i)\budp\b`)
+
 // ways notes the rates of a line by the way they went: rate_through and rate_direct with a
 // tunnel, an overlay or a container and without, rate_public and rate_private by the
-// address, rate_guest and rate_host of a virtual machine and its host, rate_before and rate_after, rate_other by another tool than iperf3, rate_nccl and
+// address, rate_guest and rate_host of a virtual machine and its host, rate_before and rate_after, rate_other by another tool than iperf3, rate_udp, rate_nccl and
 // rate_verbs over RDMA, and tool_slower. It reports whether one was told.
 func (t *teller) ways(text string) (told bool) {
 	note := func(key string, bits float64) {
@@ -57,6 +59,9 @@ func (t *teller) ways(text string) (told bool) {
 			bits := last(clause)
 			if public, private := publicWords.MatchString(clause), privateWords.MatchString(clause); public != private {
 				note(map[bool]string{true: "rate_public", false: "rate_private"}[public], bits)
+			}
+			if udpWord.MatchString(clause) {
+				note("rate_udp", bits)
 			}
 			switch guest := guestWords.MatchString(clause); {
 			case bits == 0:
