@@ -2,6 +2,7 @@ package paths
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/linerate/linerate/diagnose/pasted/scene"
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
@@ -87,4 +88,28 @@ func ownUpload(v *scene.View) {
 		"A line that sends more, or less to send (a lower bit rate of cameras and films, compression). With a tunnel for all traffic, let only home's addresses go through it (AllowedIPs, split tunnelling).",
 		scene.Saw("said of the line", up.String()+" up", at), scene.Saw("said", rate.String(), from)).Ask = []scene.Missing{
 		{Command: "iperf3 -c HOME, then with -R; a speed test at home", Host: "outside", Why: "each way: fetching from home should be what the line sends, sending home far more"}}
+}
+
+// windowsSlower: the same way and hardware, fast by Linux and slow by Windows.
+func windowsSlower(v *scene.View) {
+	slow, h, at := saidRate(v, "rate_windows")
+	fast, _, from := saidRate(v, "rate_linux")
+	if best := v.Best(); fast == 0 && len(v.Case.Runs) > 0 {
+		fast, from = best, v.Case.Runs[0].Source
+	}
+	if slow == 0 || float64(slow) > saidtext.Gap*float64(fast) || len(v.Findings) > 0 || pathOf(v).used() || v.Said("window_helps_not", "not_window", "rate_guest", "guest_card") {
+		return
+	}
+	sure := 0.44
+	if farAway(v) || slices.ContainsFunc(v.Case.Hosts, func(h *piece.Host) bool {
+		return slices.ContainsFunc(h.Pings, func(p piece.Ping) bool { return p.MinMS >= 3 })
+	}) {
+		sure = 0.56
+	}
+	v.Add(record.ReceiveWindow, sure, h, "the windows of the end with Windows",
+		fmt.Sprintf("By what is said, Linux carries %v and Windows %v: the way and the hardware can do it. Windows' ends differ by their windows: programs that set a buffer of their own (iperf3 there is built with Cygwin, and ends at some 64 to 200 KB in flight), autotuning that is restricted, and a filter driver of a security suite.", fast, slow),
+		"Test with `-w 4M` and `-P 8`, or ntttcp: if that is fast, it was the test. `netsh interface tcp show global` (autotuninglevel=normal), `Get-NetTCPSetting`; RSC and RSS on; the security suite's network filter off for a trial.",
+		scene.Saw("said of Linux", fast.String(), from), scene.Saw("said of Windows", slow.String(), at)).Ask = []scene.Missing{
+		{Command: "netsh interface tcp show global; Get-NetTCPSetting; Get-NetAdapterRss", Host: "the end with Windows", Why: "autotuning, the congestion provider, and whether several cores receive"},
+		{Command: "iperf3 -c PEER -w 4M -P 8, then with -R; ping PEER", Host: "the end with Windows", Why: "whether a larger window and several flows carry more, and the round trip"}}
 }

@@ -29,6 +29,9 @@ var narrowStories = []story{
 	{[]string{"greeting_hangs", "tunnel_word"}, []string{"not_mtu", "mtu_helps_not", "mtu_helps", "mtu_limit", "size_word"}, false, record.MTU, 0.5, "the tunnel (the first full packet)",
 		"By what is said, connections by a tunnel hang where the first full packet is sent (a certificate in TLS, the lists of ciphers in ssh): with the tunnel's header it does not fit, and nobody tells the sender.",
 		"Set the tunnel's MTU to what `ping -M do -s N PEER` passes through it plus 28 (1280 is a safe trial), at both ends, and clamp the MSS of what is forwarded into it.", frameAsks},
+	{[]string{"fetch_hangs", "size_word"}, []string{"not_mtu", "mtu_helps_not", "mtu_helps", "mtu_limit", "greeting_hangs"}, false, record.MTU, 0.54, "the path's MTU", hangsWhat, hangsRemedy, frameAsks},
+	{[]string{"fetch_hangs", "host_works"}, []string{"not_mtu", "mtu_helps_not", "mtu_helps", "mtu_limit", "size_word"}, false, record.MTU, 0.48, "the containers' or guests' MTU", hangsWhat, hangsRemedy, frameAsks},
+	{[]string{"some_fail", "tunnel_word"}, []string{"not_mtu", "mtu_helps_not", "mtu_helps", "mtu_limit", "greeting_hangs"}, false, record.MTU, 0.52, "the tunnel's MTU", hangsWhat, hangsRemedy, frameAsks},
 	{[]string{"mptcp", "slower_together"}, []string{"one_subflow", "cpu_bound"}, false, record.ReceiveWindow, 0.46, "MPTCP's window over unequal paths",
 		"By what is said, the paths together carry less than one of them alone: data of the slow path keeps what the fast one brought waiting, the receiver's buffer fills with it, and the fast path stands still. Two radio links may as well share the air, and a slow processor the work for each packet.",
 		"Larger buffers at both ends (the third values of tcp_rmem and tcp_wmem: all rates together times the longest round trip, twice), the default scheduler, and a very slow path as backup (`ip mptcp endpoint change id N backup`). Test each path alone at the same time, as two plain connections: if their sum is no more, they share something.", []scene.Missing{
@@ -47,6 +50,12 @@ var narrowStories = []story{
 		"By what is said, a test shows that the network carries more, and a program is slow over it: it asks for small pieces and waits for each answer, or one thread or disk at an end sets the pace.",
 		"Compare with a plain copy (rsync, scp) of one large file over the same way. More requests or transfers at once, larger blocks and read-ahead, no small synchronous writes; a mount over ssh or HTTP stays slower than a copy.", depthAsks},
 }
+
+// What is known of transfers that begin and then stand still.
+const (
+	hangsWhat   = "By what is said, some connections begin and then stand still, while others (or the host itself) work: what is small passes, and full packets are lost, for something on the way carries less than the containers, guests or hosts send (a tunnel, an overlay of the provider, PPPoE), and nobody tells them."
+	hangsRemedy = "Give the containers, guests and their bridge the MTU of the way (Docker: `\"mtu\": 1400` in daemon.json, and `com.docker.network.driver.mtu` for networks of one's own; the VM's or tunnel's own MTU shows it), or clamp the MSS (`iptables -t mangle -A FORWARD -p tcp --tcp-flags SYN,RST SYN -j TCPMSS --clamp-mss-to-pmtu`)."
+)
 
 // What is known of one flow's packets that take several lines by turns.
 const (

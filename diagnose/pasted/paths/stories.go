@@ -297,6 +297,10 @@ const (
 // fullGigabit: what one gigabit carries, where people tell of a gigabit on the way.
 func fullGigabit(v *scene.View) {
 	h, x, ok := v.SaidBy("gigabit_part")
+	_, _, known := v.SaidBy("gigabit_part")
+	if !ok {
+		h, x, ok = v.SaidBy("faster_part")
+	}
 	least, _, at := saidRate(v, "copy_bps", "net_bps", "rate_most")
 	most, _, _ := saidRate(v, "rate_most", "copy_most_bps", "net_bps")
 	_, bundle := v.Case.Topics["bundle"]
@@ -305,7 +309,9 @@ func fullGigabit(v *scene.View) {
 		return
 	}
 	sure, slow := 0.56, ""
-	if _, fast, told := v.SaidBy("faster_part"); told {
+	if !known {
+		sure, slow = 0.46, " With "+strings.TrimSpace(x.Text)+" told of, some part of the way is a gigabit: a router between VLANs, a switch's port, a link that came up slower."
+	} else if _, fast, told := v.SaidBy("faster_part"); told {
 		sure, slow = 0.5, " A link is as fast as the slowest part of the way: the ports and cards of "+strings.TrimSpace(fast.Text)+" beside it change nothing."
 	}
 	v.Add(record.LineRate, sure, h, "a gigabit on the way",

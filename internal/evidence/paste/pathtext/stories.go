@@ -58,7 +58,7 @@ var stories = []storyWords{
 	{"iscsi", piece.Compile(`(?i)\b(?:iscsi|mpio|multipath\w*)\b`)},
 	{"storage", piece.Compile(`(?i)\b(?:fio|dd|iscsi|nfs|rbd|ceph|longhorn|lun|datastore|zvol|drbd|crystaldiskmark|volume|disks?|array|san)\b`)},
 	{"narrow_slot", piece.Compile(`(?i)\bx1\b[^.;]{0,16}\b(?:slot|lane|pci-?e|link|connector)|\bpci-?e?\b[^.;]{0,20}\bx ?1\b|\b(?:one|single|1) (?:pci-?e )?lane\b|\bx4\b[^.;]{0,30}\b(?:electrical\w*|wired)\b[^.;]{0,16}\bx1\b`)},
-	{"usb2_word", piece.Compile(`(?i)\busb[ -]?(?:2|2\.0|ii)\b|\busb ?2(?:\.0)? ?(?:port|bus|hub|protocol|speed)|\b480 ?m(?:b(?:it)?(?:/s|ps)?)?\b`)},
+	{"usb2_word", piece.Compile(`(?i)\busb[ -]?(?:2\.0|2|ii)(?:[^.\d\w]|\.\s|\.?$)|\busb ?2(?:\.0)? ?(?:port|bus|hub|protocol|speed)|\b480 ?m(?:b(?:it)?(?:/s|ps)?)?\b`)},
 	{"outside", piece.Compile(`(?i)\b(?:to|over|through|via|from) (?:the |a )?(?:public )?(?:internet|external|public ip|on-?prem\w*)\b|\bdownloads?\b|\bspeed ?tests?\b`)},
 	{"ethernet_word", piece.Compile(`(?i)\b(?:ethernet|lan|nic|rj-?45|network (?:adapter|card|dongle|port|interface|chip)|gigabit (?:port|adapter)|\d(?:\.\d)? ?g(?:be|b|bit|bps)?(?: network)? (?:adapter|dongle|port))\b`)},
 	{"gigabit_part", piece.Compile(`(?i)\b(?:1 ?g(?:b(?:e|its?|ps|it/s)?|ig)?|gigabit|gbe|1000 ?(?:base-?tx?|mb\w*))\b(?: \w+)? ?(?:switch\w*|router|firewall|nics?|ports?|links?|cards?|adapters?|networks?|ethernet|lan|connections?|interfaces?|uplinks?|line)\b|\b(?:switch|router|nic|port|link|card|adapter|network|lan|interface)\b[^.;]{0,20}\b(?:is|are|has|only|of)\b[^.;]{0,16}\b(?:1 ?g(?:b(?:e|its?|ps)?|ig)?|gigabit|1000 ?mb\w*)\b`)},
@@ -96,7 +96,7 @@ func (s *sink) tellStories(text string, l piece.Line) {
 			if story.key == "gigabit_part" && moreOf.MatchString(before) {
 				continue
 			}
-			if !denying[story.key] && denies.MatchString(before) || wonders.MatchString(before) && story.key != "asks_for_one" || story.key == "modes_differ" && inside.MatchString(sentence[m[0]:m[1]]) {
+			if !denying[story.key] && denies.MatchString(before) || wonders.MatchString(before) && story.key != "asks_for_one" && story.key != "host_works" || story.key == "modes_differ" && inside.MatchString(sentence[m[0]:m[1]]) {
 				continue
 			}
 			s.Set("said", story.key, sentence[m[0]:m[1]], l)

@@ -80,6 +80,14 @@ var thanIt = piece.Compile(`(?i)\bthan\b[^.;]{0,40}$`)
 // ofLinks are words behind a rate that a link or a line is sold by: nobody measured it.
 var ofLinks = piece.Compile(`(?i)^[- ]?(?:/s(?:ec)?)? ?(?:full|half|ethernet|links?|nics?|network|cards?|ports?|switch\w*|connections?|adapters?|lan|interfaces?|lines?|uplinks?|fib\w*|phy|internet|q?sfp\w*|dac|cables?|copper|lacp|lag+|trunks?|\(?theor\w*|router|dongle|usb|bonds?|module|circuit|plan|bandwidth limit|speeds?\b)`)
 
+// seenSpeeds and speedsWord are around a rate that somebody sees: "I only get 1 Gbps speeds".
+var (
+	seenSpeeds = piece.Compile(`(?i)\b(?:see(?:ing|n)?|saw|get(?:s|ting)?|got|only|just|reach\w*)\b[^.;\d]{0,12}$`)
+	speedsWord = piece.Compile(`(?i)^ ?speeds?\b`)
+	// ofTest is a test's name just behind the link's rate that it is about.
+	ofTest = piece.Compile(`(?i)^ iperf\d?\b`)
+)
+
 // ofBus are words before a bus' own speed, which nothing on it reaches.
 var ofBus = piece.Compile(`(?i)\busb\b[^.;]{0,60}$`)
 
@@ -99,7 +107,7 @@ func nominal(bits float64) bool {
 func carried(text string) (out []figure) {
 	for _, f := range figures(text) {
 		before := text[:f.from]
-		if (!notTold.MatchString(before) || hardly.MatchString(before)) && !notReached.MatchString(before) && !linkSpeed.MatchString(text[max(0, f.from-8):f.to]) && !(busSpeed(f.bits) && ofBus.MatchString(text[:f.from])) && !ofLinks.MatchString(text[f.to:]) && !(nominal(f.bits) && ofPort.MatchString(before)) {
+		if (!notTold.MatchString(before) || hardly.MatchString(before)) && !notReached.MatchString(before) && !linkSpeed.MatchString(text[max(0, f.from-8):f.to]) && !(busSpeed(f.bits) && ofBus.MatchString(text[:f.from])) && (!ofLinks.MatchString(text[f.to:]) || seenSpeeds.MatchString(before) && speedsWord.MatchString(text[f.to:])) && !(nominal(f.bits) && (ofPort.MatchString(before) || ofTest.MatchString(text[f.to:]))) {
 			out = append(out, f)
 		}
 	}

@@ -116,9 +116,14 @@ func (t *teller) topic(key, value string) {
 
 // rates are what a clause tells, with whose they are.
 func (t *teller) rates(clause string) (out []rate) {
+	last := 0 // where the rate before it ends
 	for _, f := range carried(clause) {
 		before, after := clause[:f.from], clause[f.to:]
-		class, word := t.class(before, after)
+		own := before[min(last, len(before)):]
+		if last = f.to; !strongCopy.MatchString(own) && !strongNet.MatchString(own) {
+			own = before
+		}
+		class, word := t.class(own, after)
 		if each := eachOf.MatchString(after) || eachFor.MatchString(before); each && class != "disk" {
 			t.extreme("each_bps", f.of(cmp.Or(class, "told")), 1)
 			continue

@@ -34,11 +34,16 @@ func last(clause string) float64 {
 	return 0
 }
 
+var (
+	windowsWord = piece.Compile(`\b[Ww]in(?:dows|10|11|2k\d+)?\b`)
+	linuxWord   = piece.Compile(`(?i)\b(?:linux|ubuntu|debian|centos|rhel|fedora|red ?hat)\b`)
+)
+
 var udpWord = piece.Compile(`(?i)\budp\b`)
 
 // ways notes the rates of a line by the way they went: rate_through and rate_direct with a
 // tunnel, an overlay or a container and without, rate_public and rate_private by the
-// address, rate_guest and rate_host of a virtual machine and its host, rate_before and rate_after, rate_other by another tool than iperf3, rate_udp, rate_nccl and
+// address, rate_guest and rate_host of a virtual machine and its host, rate_before and rate_after, rate_other by another tool than iperf3, rate_udp, rate_windows and rate_linux, rate_nccl and
 // rate_verbs over RDMA, and tool_slower. It reports whether one was told.
 func (t *teller) ways(text string) (told bool) {
 	note := func(key string, bits float64) {
@@ -59,6 +64,9 @@ func (t *teller) ways(text string) (told bool) {
 			bits := last(clause)
 			if public, private := publicWords.MatchString(clause), privateWords.MatchString(clause); public != private {
 				note(map[bool]string{true: "rate_public", false: "rate_private"}[public], bits)
+			}
+			if ofWindows, ofLinux := windowsWord.MatchString(clause), linuxWord.MatchString(clause); ofWindows != ofLinux {
+				note(map[bool]string{true: "rate_windows", false: "rate_linux"}[ofWindows], bits)
 			}
 			if udpWord.MatchString(clause) {
 				note("rate_udp", bits)
