@@ -43,6 +43,23 @@ var narrowStories = []story{
 		"By what is said, an offload of IPsec is in the way: kernels and cards offload some ciphers and modes only, and packets that are encapsulated twice (GRE or L2TP within ESP) are cut or summed wrong with it, so that nearly all are lost.",
 		"Try without it (`nic-offload=no`, `ethtool -K LINK esp-hw-offload off`, esp4_offload not loaded), and look at /proc/net/xfrm_stat; then the MTU inside (1400) and the MSS.", []scene.Missing{
 			{Command: "ethtool -k LINK | grep -E 'esp|gso|gro'; cat /proc/net/xfrm_stat; nstat -az | grep -iE 'csum|Frag'", Host: "both ends", Why: "before and after a run: which offloads are on, and what is dropped"}}},
+	{[]string{"shaper_slows"}, nil, false, record.Shaper, 0.55, "the router's own shaper",
+		"By what is said, the router's traffic shaper (SQM, cake, QoS) makes it slow: its rate is set below what the line does, or counts twice what goes through it twice (a tunnel of a host behind it), or the router's core cannot shape more.",
+		"Set its rates to 90 to 95 % of what the line measures without it; leave the tunnel's link out; if a core of the router is full meanwhile, take fq_codel with HTB (simple.qos) or a faster router.", []scene.Missing{
+			{Command: "tc -s qdisc; cat /etc/config/sqm", Host: "the router", Why: "the rate that is set, on which links, and what is dropped or delayed"},
+			{Command: "top (press 1), mpstat -P ALL 1", Host: "the router", Why: "while it runs: whether one core is full in %soft"}}},
+	{[]string{"vendor_faster"}, nil, true, record.ReceiverCPU, 0.5, "the router's processor (no forwarding in hardware)",
+		"By what is said, the vendor's software is fast and this one is not, on the same box: the vendor's forwards and translates flows in hardware, and without that the processor handles each packet, by one core where there is one queue.",
+		forwardRemedy, forwardAsks},
+	{[]string{"one_core_used"}, []string{"cpu_full", "cpu_full_not"}, true, record.ReceiverCPU, 0.5, "one core",
+		"By what is said, one core handles the packets: all of one queue, one tunnel or one flow are received and forwarded by one core, whatever the others do, and that core is the limit.",
+		forwardRemedy, forwardAsks},
+	{[]string{"disk_busy"}, nil, true, record.Application, 0.54, "the disks",
+		"By what is said, a disk is busy all the time: the transfer goes as fast as that, whatever the links carry.",
+		"Look which disk it is and why (`iostat -x 2`: r_await, w_await, aqu-sz): small or synchronous writes, a failing one, SMR, a full pool; larger requests and a read-ahead for reads. No setting of the network helps.", depthAsks},
+	{[]string{"slower_than_other"}, []string{"not_disk"}, true, record.Application, 0.5, "the program",
+		"By what is said, another program is faster over the same way: the network carries it, and this program does not use it: it works in small pieces, waits for each answer, encrypts or compresses by one thread.",
+		"Use the faster one, or look at this one's core (`top -H`) and options: compression and encryption off where that may be, larger blocks, several at once.", coreAsks},
 	{[]string{"scales_with"}, nil, false, record.Application, 0.52, "the requests under way",
 		"By what is said, more requests at once carry more: the way has room, and the program waits for each answer. Its rate is the size of what is under way over the time of an answer.",
 		"More requests at once, larger ones, or several connections, until the rate no longer grows: only then is it the network's or the provider's limit.", depthAsks},
@@ -50,6 +67,12 @@ var narrowStories = []story{
 		"By what is said, a test shows that the network carries more, and a program is slow over it: it asks for small pieces and waits for each answer, or one thread or disk at an end sets the pace.",
 		"Compare with a plain copy (rsync, scp) of one large file over the same way. More requests or transfers at once, larger blocks and read-ahead, no small synchronous writes; a mount over ssh or HTTP stays slower than a copy.", depthAsks},
 }
+
+const forwardRemedy = "Spread it: flow offloading (software or hardware, OpenWrt: `flow_offloading` in the firewall; fasttrack on RouterOS), packet steering or RPS over all cores, interrupts on cores of their own, no SQM above what the processor shapes; or a faster router."
+
+var forwardAsks = []scene.Missing{
+	{Command: "top (press 1) or mpstat -P ALL 1; cat /proc/interrupts", Host: "the router", Why: "while it runs: whether one core is full in %soft or sirq, and which queues count"},
+	{Command: "iperf3 -c ROUTER, then through it", Host: "a host", Why: "whether the links or the forwarding is slow"}}
 
 // What is known of transfers that begin and then stand still.
 const (

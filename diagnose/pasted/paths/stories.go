@@ -291,31 +291,34 @@ func sharedUplink(v *scene.View) {
 // Rates that a full gigabit leaves to a copy and to a test.
 const (
 	leastGigabit = 820 * unit.Mbps
+	// surelyGigabit is the least that is no accident where nobody tells of a gigabit.
+	surelyGigabit = 920 * unit.Mbps
 	mostGigabit  = 1000 * unit.Mbps
 )
 
 // fullGigabit: what one gigabit carries, where people tell of a gigabit on the way.
 func fullGigabit(v *scene.View) {
-	h, x, ok := v.SaidBy("gigabit_part")
-	_, _, known := v.SaidBy("gigabit_part")
-	if !ok {
-		h, x, ok = v.SaidBy("faster_part")
-	}
+	h, x, known := v.SaidBy("gigabit_part")
+	fast, quick, told := v.SaidBy("faster_part")
 	least, _, at := saidRate(v, "copy_bps", "net_bps", "rate_most")
 	most, _, _ := saidRate(v, "rate_most", "copy_most_bps", "net_bps")
 	_, bundle := v.Case.Topics["bundle"]
 	_, bonded := v.Case.Topics["bonded"]
-	if !ok || bundle || bonded || least < leastGigabit || max(least, most, v.Best()) > mostGigabit || len(v.Findings) > 0 || v.Said("two_homed", "cloud", "tunnel", "instance", "rate_guest") {
+	if !known && !told || bundle || bonded || least < leastGigabit || max(least, most, v.Best()) > mostGigabit || len(v.Findings) > 0 || v.Said("two_homed", "cloud", "tunnel", "instance", "rate_guest") {
 		return
 	}
-	sure, slow := 0.56, ""
-	if !known {
-		sure, slow = 0.46, " With "+strings.TrimSpace(x.Text)+" told of, some part of the way is a gigabit: a router between VLANs, a switch's port, a link that came up slower."
-	} else if _, fast, told := v.SaidBy("faster_part"); told {
-		sure, slow = 0.5, " A link is as fast as the slowest part of the way: the ports and cards of "+strings.TrimSpace(fast.Text)+" beside it change nothing."
+	sure, slow := 0.56, "nothing is slow, by what is said."
+	switch {
+	case known && told:
+		sure, slow = 0.5, slow+" A link is as fast as the slowest part of the way: the ports and cards of "+strings.TrimSpace(quick.Text)+" beside it change nothing."
+	case told && least < surelyGigabit:
+		return
+	case told:
+		h, x = fast, quick
+		sure, slow = 0.46, "with "+strings.TrimSpace(x.Text)+" told of, some part of the way is a gigabit: a router between VLANs, a switch's port, a link that came up slower."
 	}
 	v.Add(record.LineRate, sure, h, "a gigabit on the way",
-		fmt.Sprintf("%v is what a gigabit carries when it is full (941 Mbit/s or 112 to 118 MB/s of payload): nothing is slow, by what is said.%s", least, slow),
+		fmt.Sprintf("%v is what a gigabit carries when it is full (941 Mbit/s or 112 to 118 MB/s of payload): %s", least, slow),
 		"For more, each part of the way must be faster: both cards, the cable, every switch port between (`ethtool LINK` on both hosts shows at which speed each came up). Two gigabit links give one copy no more, but for SMB multichannel.",
 		scene.Saw("said", strings.TrimSpace(x.Text), x.Source), scene.Saw("said", least.String(), at)).Ask = []scene.Missing{
 		{Command: "ethtool LINK", Host: "both hosts", Why: "the speed at which each came up"},

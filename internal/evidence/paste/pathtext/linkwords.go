@@ -50,5 +50,5 @@ var linkStories = []storyWords{
 	// The speed of a bundle's port is not known to the kernel.
 	{"speed_unknown", piece.Compile(`(?i)\bspeed\b["' ]{0,3}(?:is |of |shows? (?:as )?|reported as |:|=)? ?["']?(?:-1\b|unknown!?)`)},
 	// Work that a card or a virtual one could take over, and does not.
-	{"offload_on_helps", piece.Compile(`(?i)\b(?:enabl\w+|turn(?:ed|ing)? on|switch(?:ed|ing)? on|activat\w+)\b[^.;]{0,24}\b(?:scatter[- ]?gather|sg|tso|gso|gro|(?:tx |rx )?checksum\w*|(?:segmentation |checksum |hardware )?offload\w*)\b[^;]{0,60}\b(?:boost|improv\w+|faster|help(?:s|ed)|better|increas\w+|doubl\w+|went from|jump\w*)\b`)},
+	{"offload_on_helps", piece.Compile(`(?i)\b(?:(?:if|when|once) (?:i|we) )?(?:disabl\w+|turn(?:ed|ing)? off|switch(?:ed|ing)? off|without)\b[^.;]{0,16}\b(?:(?:tso|gso|gro|hw nat)\b|(?:routing(?:/nat)?|nat|flow|software flow|hardware flow|hardware|hw|segmentation) ?(?:offload\w*|acceleration)|fast-?track\w*|ctf\b)[^;]{0,60}\b(?:only|drops? to|slow\w*|less|lower|worse|falls?|halv\w+)\b|\b(?:enabl\w+|turn(?:ed|ing)? on|switch(?:ed|ing)? on|activat\w+)\b[^.;]{0,24}\b(?:scatter[- ]?gather|sg|tso|gso|gro|(?:tx |rx )?checksum\w*|(?:segmentation |checksum |hardware )?offload\w*)\b[^;]{0,60}\b(?:boost|improv\w+|faster|help(?:s|ed)|better|increas\w+|doubl\w+|went from|jump\w*)\b`)},
 }
