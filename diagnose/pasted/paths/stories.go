@@ -293,7 +293,7 @@ const (
 	leastGigabit = 820 * unit.Mbps
 	// surelyGigabit is the least that is no accident where nobody tells of a gigabit.
 	surelyGigabit = 920 * unit.Mbps
-	mostGigabit  = 1000 * unit.Mbps
+	mostGigabit   = 1000 * unit.Mbps
 )
 
 // fullGigabit: what one gigabit carries, where people tell of a gigabit on the way.

@@ -74,9 +74,6 @@ func (a account) storage() {
 	if other, seen := a.rate("copy_most_bps"); net == 0 && by != "" && float64(slow) < saidtext.Gap/2*float64(other) && other < 20*unit.Gbps {
 		net, from, sure, test = other, seen, 0.42, "another transfer"
 	}
-	if fast, gbps := a.linkSaid(); net == 0 && gbps > 0 && float64(slow) < mostOfFast*gbps && slow > unit.Gbps/20 && by != "" && !a.bundled() {
-		net, from, sure, test = unit.BitRate(gbps), fast.Source, 0.42, "the link, by its speed,"
-	}
 	if least, _ := a.rate("net_least_bps"); net == 0 || float64(slow) >= saidtext.Gap*float64(net) || least > 0 && float64(slow) >= saidtext.Gap*float64(least) {
 		return // or one of several tests is as slow: what differs between them is not here
 	}
@@ -105,19 +102,6 @@ func (a account) storage() {
 		{Command: "top -H", Host: "both hosts", Why: "while it copies: whether one thread (ssh, smbd, nfsd, a guest's vCPU) fills a core"},
 		{Command: askOf(by), Host: "the host", Why: "the protocol's own options: block size, sync, signing, connections, limits"},
 	}
-}
-
-// mostOfFast is the part of a fast link's rate below which a copy is not limited by the link.
-const mostOfFast = 0.3
-
-// linkSaid is a link of ten gigabits or more that sentences name, in bits a second.
-func (a account) linkSaid() (piece.Value, float64) {
-	_, x, ok := a.SaidBy("faster_part")
-	gbps := piece.Float(strings.TrimFunc(x.Text, func(r rune) bool { return r < '0' || r > '9' }))
-	if !ok || gbps < 10 {
-		return x, 0
-	}
-	return x, gbps * float64(unit.Gbps)
 }
 
 // far reports pings that took many milliseconds.
