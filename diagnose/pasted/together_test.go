@@ -61,6 +61,7 @@ func TestTogetherTold(t *testing.T) {
 		{"a busy disk", "Reads by iSCSI are slow in the VM. Disk active time is pegged at 100%, the CPU is idle.\n", record.Application, 0.5, 0.6, "iostat -x 2", ""},
 		{"an idle disk", "Reads by iSCSI are slow in the VM. Disk active time is at 10%, the CPU is idle.\n", record.Unknown, 0, 0, "", "whatever the links carry"},
 		{"another program is faster", "With that transfer tool I get 8 MB/s in our LAN, significantly slower than a copy using SMB.\n", record.Application, 0.45, 0.6, "top -H", ""},
+		{"slower by its processor", "Backups to the NAS are slow, worse than by rsync. The CPU on that small machine is the bottleneck there.\n", record.SenderCPU, 0.5, 0.6, "", "this program does not use it"},
 		{"one mount over several links", "Does this NFS server support single client transfers across multiple NICs?\n", record.SingleLink, 0.5, 0.65, "nconnect", ""},
 		{"a link that was slowed", "Two hosts have two gigabit links each. If I reduce the link speed to 100Mb/s both are used, at gigabit they get 900 Mb/s.\n", record.Unknown, 0, 0, "", "came up at 100"},
 		{"an older kernel's line of a slot", "We only get 55 Gbit/s.\n[   10.3] mlx5_core 0000:b3:00.1: 63.008 Gb/s available PCIe bandwidth, limited by 8 GT/s x8 link at 0000:b2:00.0 (capable of 252.048 Gb/s with 16 GT/s x16 link)\n", record.CardSlot, 0.6, 0, "x8 at 8 GT/s", ""},

@@ -57,7 +57,7 @@ var narrowStories = []story{
 	{[]string{"disk_busy"}, nil, true, record.Application, 0.54, "the disks",
 		"By what is said, a disk is busy all the time: the transfer goes as fast as that, whatever the links carry.",
 		"Look which disk it is and why (`iostat -x 2`: r_await, w_await, aqu-sz): small or synchronous writes, a failing one, SMR, a full pool; larger requests and a read-ahead for reads. No setting of the network helps.", depthAsks},
-	{[]string{"slower_than_other"}, []string{"not_disk"}, true, record.Application, 0.5, "the program",
+	{[]string{"slower_than_other"}, []string{"not_disk", "cpu_bound", "cpu_heavy", "cpu_full"}, true, record.Application, 0.5, "the program",
 		"By what is said, another program is faster over the same way: the network carries it, and this program does not use it: it works in small pieces, waits for each answer, encrypts or compresses by one thread.",
 		"Use the faster one, or look at this one's core (`top -H`) and options: compression and encryption off where that may be, larger blocks, several at once.", coreAsks},
 	{[]string{"scales_with"}, nil, false, record.Application, 0.52, "the requests under way",
