@@ -15,6 +15,9 @@ const tunnelWord = `(?:wg[-\d]\w*|wire ?guard|tun\d+|tunnels?|vpn|vxlan\w*|overl
 // pathFilter is the kernel's check of where packets come from, as sentences name it.
 const pathFilter = `(?:reverse path filter\w*|rp_?filter\w*)`
 
+// switchName is a switch as sentences name it.
+const switchName = `(?:switch(?:es)?|mikrotik|unifi|netgear|cisco|nexus|catalyst|aruba|procurve|juniper|tp-?link|zyxel|edgeswitch)`
+
 // narrowStories are what people tell of packets that do not fit, of windows that are too
 // small and of work that piles up on one core.
 var narrowStories = []storyWords{
@@ -24,7 +27,10 @@ var narrowStories = []storyWords{
 	{"tunnel_full_mtu", piece.Compile(`(?i)\bmtu\b[^.;\d]{0,20}\b1500\b[^.;]{0,30}\b` + tunnelWord + `\b|\b` + tunnelWord + `\b[^.;]{0,40}\bmtu\b[^.;\d]{0,20}\b1500\b`)},
 	{"half_through", piece.Compile(`(?i)\b(?:half|third|quarter)\b[^.;]{0,40}\b(?:without (?:the |a |any )?` + tunnelWord + `|what they are without|than without|(?:of|than) (?:the |a |from )?(?:speed of |host |that of )?(?:the )?(?:bare[- ]?metals?|nodes?|hosts?|underlay|native))\b`)},
 	{"small_window", piece.Compile(`(?i)\b(?:due to|because of|caused by|limited by|restricted by|capped by|reason is|culprit is|problem is|suffers? from)\b[^.;]{0,24}\b(?:low|small|tiny|fixed|default|insufficient|limited|tcp)\b[^.;]{0,16}\b(?:tcp |send |receive |socket |congestion |advertised )*(?:windows?|buffers?|sndbuf|rcvbuf)\b(?: sizes?)?|\b(?:small|fixed|tiny|low|limited)(?:,? (?:and )?\w+)? (?:tcp |send |receive |socket |advertised )+(?:windows?|buffers?)(?: sizes?)?\b[^.;]{0,24}\b(?:is|are|was|were|seems?)(?: \w+)? (?:the )?(?:problem\w*|limit\w*|bottleneck|reason|cause|culprit)`)},
-	{"cpu_bound", piece.Compile(`(?i)\b(?:cpus?|processor|vcpus?) (?:is|was|becomes?|being|are) (?:the |my |our )?(?:performance|main|real|actual|only) (?:bottleneck|limit\w*|problem)|\bcpu util\w*:? (?:\d+ ?%,? ?)*(?:9[5-9]|100) ?%`)},
+	{"window_named", piece.Compile(`(?i)\b(?:(?:tcp|receive|send|congestion|advertised|max(?:imum)?|socket)[ _-]){1,3}windows?(?:[ _-]?sizes?)?\b|\bwindow (?:size|scal\w+)`)},
+	{"shallow_buffers", piece.Compile(`(?i)\b` + switchName + `\b[^.;]{0,40}\b(?:limited|small|shallow|tiny|little|few|insufficient|low|not (?:have )?enough|lack of|no)\b[^.;]{0,20}\b(?:packet |port |egress |deep )?buffer(?:s|ing| space| memory)?\b|\b(?:shallow|small|tiny|limited)[- ](?:packet |port )?buffers?(?: space| memory| size)?\b[^.;]{0,20}\b(?:of|on|in) (?:the |my |this |that |our )?` + switchName + `\b`)},
+	{"buffer_helps", piece.Compile(`(?i)\b(?:mbuffer|pv|buffered|a buffer between)\b[^.;]{0,70}\b(?:instead of|rather than|faster|improv\w+|increas\w+|doubl\w+|help(?:s|ed)|went from|up from|better)\b`)},
+	{"cpu_bound", piece.Compile(`(?i)\b(?:cpus?|cores?|vcpus?|processors?)\b[^.;]{0,8}\b(?:is|are|was|were|gets?) (?:highly|heavily|fully|extremely|completely) (?:loaded|utili[sz]ed|used|busy|stressed)\b|\b\b(?:cpus?|processor|vcpus?) (?:is|was|becomes?|being|are) (?:the |my |our )?(?:performance|main|real|actual|only) (?:bottleneck|limit\w*|problem)|\bcpu util\w*:? (?:\d+ ?%,? ?)*(?:9[5-9]|100) ?%`)},
 	{"rp_drops", piece.Compile(`(?i)\b` + pathFilter + `\b[^.;]{0,60}\b(?:was|were|is still|still|being)\b[^.;]{0,20}\b(?:strict|dropp\w+|enabled|on)\b|\b(?:if|when|after|once|until) (?:we|i) (?:\w+ ){0,3}(?:disabl\w+|loosen\w*|set|chang\w+|turn\w*)\b[^.;]{0,40}\b` + pathFilter + `\b|\b(?:disabl\w+|loosening|relaxing)\b[^.;]{0,24}\b` + pathFilter + `\b[^.;]{0,40}\b(?:fix\w*|help\w*|solv\w*|work(?:s|ed))\b|\b(?:packets?|replies|traffic)\b[^.;]{0,30}\b(?:logged|seen|dropped|show up) as martians?\b`)},
 	{"no_return", piece.Compile(`(?i)\b(?:traffic|packets?|requests?|syns?|pings?)\b[^.;]{0,30}\b(?:com(?:e|es|ing) in|arriv\w+|reach\w*)\b[^.;]{0,60}\b(?:no|without(?: any)?|never an?|not an?) (?:return\w*|repl(?:y|ies)|responses?|answers?|outgoing)\b`)},
 	{"second_link", piece.Compile(`(?i)\b(?:second(?:ary)?|2nd|additional|extra) (?:eni|nic|interface|network (?:card|interface|adapter)|adapter|port)s?\b|\b(?:eth[1-9]|ens[67])\b`)},

@@ -75,7 +75,10 @@ var linkSpeed = piece.Compile(`\bSpeed: \d+Mb/s$`)
 var thanIt = piece.Compile(`(?i)\bthan\b[^.;]{0,40}$`)
 
 // ofLinks are words behind a rate that a link or a line is sold by: nobody measured it.
-var ofLinks = piece.Compile(`(?i)^[- ]?(?:/s(?:ec)?)? ?(?:full|half|ethernet|links?|nics?|network|cards?|ports?|switch\w*|connections?|adapters?|lan|interfaces?|lines?|uplinks?|fib\w*|phy|internet|\(?theor\w*|router|dongle|usb|bonds?|module|circuit|plan|bandwidth limit|speeds?\b)`)
+var ofLinks = piece.Compile(`(?i)^[- ]?(?:/s(?:ec)?)? ?(?:full|half|ethernet|links?|nics?|network|cards?|ports?|switch\w*|connections?|adapters?|lan|interfaces?|lines?|uplinks?|fib\w*|phy|internet|\(?theor\w*|router|dongle|usb|bonds?|module|circuit|plan|bandwidth limit)`)
+
+// speedWord makes a rate that links are sold by a link's own; another was measured.
+var speedWord = piece.Compile(`(?i)^[- ]?(?:/s(?:ec)?)? ?speeds?\b`)
 
 // ofBus are words before a bus' own speed, which nothing on it reaches.
 var ofBus = piece.Compile(`(?i)\busb\b[^.;]{0,60}$`)
@@ -96,7 +99,7 @@ func nominal(bits float64) bool {
 func carried(text string) (out []figure) {
 	for _, f := range figures(text) {
 		before := text[:f.from]
-		if (!notTold.MatchString(before) || hardly.MatchString(before)) && !linkSpeed.MatchString(text[max(0, f.from-8):f.to]) && !(busSpeed(f.bits) && ofBus.MatchString(text[:f.from])) && !ofLinks.MatchString(text[f.to:]) && !(nominal(f.bits) && ofPort.MatchString(before)) {
+		if (!notTold.MatchString(before) || hardly.MatchString(before)) && !linkSpeed.MatchString(text[max(0, f.from-8):f.to]) && !(busSpeed(f.bits) && ofBus.MatchString(text[:f.from])) && !ofLinks.MatchString(text[f.to:]) && !(nominal(f.bits) && speedWord.MatchString(text[f.to:])) && !(nominal(f.bits) && ofPort.MatchString(before)) {
 			out = append(out, f)
 		}
 	}

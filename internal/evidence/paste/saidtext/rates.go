@@ -67,7 +67,11 @@ func (t *teller) line() int {
 	t.inherit(text)
 	if !strings.ContainsAny(text, "{}|") && strings.Count(text, "=") <= 2 {
 		for _, clause := range clauses(text) {
-			for _, r := range t.rates(clause) {
+			rates := t.rates(clause)
+			if class, word := classOf(clause); len(rates) == 0 && class == "copy" {
+				t.topic("rates", "copy "+word) // its rate comes in the next clause
+			}
+			for _, r := range rates {
 				t.keep(r)
 			}
 		}

@@ -1,0 +1,58 @@
+package pasted
+
+import (
+	"testing"
+
+	"github.com/linerate/linerate/record"
+)
+
+// TestUnevenAndHalf: links of a bundle that do not carry alike, ports that are outside, and
+// copies of which nobody says by which link they went.
+func TestUnevenAndHalf(t *testing.T) {
+	const bond = "Bonding Mode: IEEE 802.3ad Dynamic link aggregation\nMII Status: up\n\n802.3ad info\nLACP rate: slow\nActive Aggregator Info:\n        Aggregator ID: 4\n        Number of ports: 1\n        Partner Mac Address: xx:xx:xx:xx:xx:21\n\nSlave Interface: enp4s0\nMII Status: up\nSpeed: 1000 Mbps\nAggregator ID: "
+	judgeHardware(t, []hardwareCase{
+		{"a port of another aggregator", bond + "3\n", record.LACPDown, 0.8, 0.9, "outside the LACP group", ""},
+		{"a port of the active one", bond + "4\n", record.Unknown, 0, 0, "", "outside the LACP group"},
+		{"not equally", "All of our LAGs between these switches are up.\nThe links of a LAG are not used evenly at all, the counters say.\n", record.HashImbalance, 0.4, 0.5, "do not carry alike", ""},
+		{"evenly", "All of our LAGs between these switches are up.\nThe links of a LAG are used evenly by now, the counters say.\n", record.Unknown, 0, 0, "", "do not carry alike"},
+		{"by chance", "We put two ports into a bond for the backups.\nMost runs come to one port's rate, occasionally one shows the combined rate.\n", record.HashImbalance, 0.4, 0.5, "do not carry alike", ""},
+		{"one link", "We put two ports into a bond for the backups.\nThe throughput is that of a single interface, whatever we run over it.\n", record.SingleLink, 0.4, 0.5, "", ""},
+		{"two copies by a bundle", "With the two ports in a LAG, Samba gets 180 Mbps here.\nWith one port alone, Samba gets 930 Mbps there.\n", record.Unknown, 0, 0, "", "by another transfer"},
+		{"two copies without one", "From the old PC, Samba gets 180 Mbps here.\nFrom the new PC, Samba gets 930 Mbps there.\n", record.Application, 0.4, 0.5, "by another transfer", ""},
+	})
+}
+
+// TestOneDirection: what a guest, a switch's buffer or an offload makes of one direction.
+func TestOneDirection(t *testing.T) {
+	run := func(command, rate, retr string) string {
+		return "$ " + command + "\n[ ID] Interval           Transfer     Bitrate         Retr\n[  5]   0.00-20.00  sec  9.99 GBytes  " + rate + "  " + retr + "             sender\n[  5]   0.00-20.00  sec  9.99 GBytes  " + rate + "                  receiver\n"
+	}
+	const guest = "A Windows guest with virtio on our server is slow in one direction only.\n"
+	judgeHardware(t, []hardwareCase{
+		{"a guest receives slowly", guest + run("iperf3 -c 10.0.0.1", "8.90 Gbits/sec", "0") + run("iperf3 -R -c 10.0.0.1", "900 Mbits/sec", "0"), record.ReceiverCPU, 0.45, 0.55, "packets one by one", ""},
+		{"a guest that loses", guest + run("iperf3 -c 10.0.0.1", "8.90 Gbits/sec", "0") + run("iperf3 -R -c 10.0.0.1", "900 Mbits/sec", "8100"), record.Unknown, 0, 0, "", "packets one by one"},
+		{"no guest", "Our server is slow in one direction only.\n" + run("iperf3 -c 10.0.0.1", "8.90 Gbits/sec", "0") + run("iperf3 -R -c 10.0.0.1", "900 Mbits/sec", "0"), record.Unknown, 0, 0, "", "packets one by one"},
+		{"an offload that slows", "We have a virtual firewall for all of our guests.\nWith LRO enabled on its cards, what it forwards becomes 40 times slower.\n", record.CardSlot, 0.6, 0.7, "Leave that one offload off", ""},
+		{"an offload that does not", "We have a virtual firewall for all of our guests, which is slow.\nWith LRO enabled on its cards, what it forwards is no slower than before.\n", record.Unknown, 0, 0, "", "Leave that one offload off"},
+		{"a small buffer", "Uploads to the NAS are slow, downloads are not.\nThe Netgear has only a tiny packet buffer for its ports.\n", record.Congestion, 0.5, 0.6, "each burst", ""},
+		{"a large buffer", "Uploads to the NAS are slow, downloads are not.\nThe Netgear has a huge packet buffer for its ports.\n", record.Unknown, 0, 0, "", "each burst"},
+		{"100 Mbit/s", "The copies to the new box got slow this week, I can't say why.\n" + run("iperf3 -c 10.0.0.1", "94.1 Mbits/sec", "0"), record.LineRate, 0.45, 0.5, "four pairs", ""},
+		{"less than that", "The copies to the new box got slow this week, I can't say why.\n" + run("iperf3 -c 10.0.0.1", "61.3 Mbits/sec", "0"), record.Unknown, 0, 0, "", "four pairs"},
+	})
+}
+
+// TestWaitsTold: programs that wait for each other, windows over long ways, and rates that
+// the next clause tells.
+func TestWaitsTold(t *testing.T) {
+	judgeHardware(t, []hardwareCase{
+		{"a buffer between", "We replicate a pool by zfs send between two servers.\nWith mbuffer at both ends it runs at 3 Gbit/s instead of 1.8 Gbit/s.\n", record.Application, 0.5, 0.6, "reads or writes in bursts", "by another transfer"},
+		{"a buffer in vain", "We replicate a pool by zfs send between two servers, and that is slow.\nmbuffer at both ends made no difference at all.\n", record.Unknown, 0, 0, "", "reads or writes in bursts"},
+		{"a window", "Fetching images is slow over a WAN with 90 ms RTT.\nThe program's maximum window size is the same since 2010.\n", record.ReceiveWindow, 0.45, 0.55, "in each round trip", ""},
+		{"a window in a LAN", "Fetching images is slow over a LAN with 1 ms RTT.\nThe program's maximum window size is the same since 2010.\n", record.Unknown, 0, 0, "", "a window is spoken of"},
+		{"the next clause", "Two PCs with a gigabit switch, iperf3 gives around 935 Mbit/s speeds.\nUsing Samba in the file manager, and get no more than a poor 55 MB/s (=440Mbits/s).\n", record.Application, 0.45, 0.55, "the copy (samba) gets 440 Mbit/s", ""},
+		{"a link's own speed", "Two PCs with a gigabit switch, the port shows 1 Gbit/s speed.\nUsing Samba in the file manager, and get no more than a poor 55 MB/s (=440Mbits/s).\n", record.Unknown, 0, 0, "", "the copy (samba) gets"},
+		{"loaded", "It is slow, 400 Mbit/s at most.\nThe guest's CPU is highly loaded during the run.\n", record.SenderCPU, 0.5, 0.65, "top -H", ""},
+		{"not loaded", "It is slow, 400 Mbit/s at most.\nThe guest's CPU is not highly loaded during the run.\n", record.Unknown, 0, 0, "", "the processor is the limit"},
+		{"alot", "Can I send snapshots another way? ssh eats up alot of cpu there.\n", record.SenderCPU, 0.5, 0.6, "aes128-gcm", ""},
+	})
+}
