@@ -3,7 +3,7 @@ package loadtext
 import "github.com/linerate/linerate/internal/evidence/paste/piece"
 
 // groupWords are names of bundles and their settings beside bundleWords.
-var groupWords = piece.Compile(`(?i)\b(?:team\d+|nic ?teaming|teamed|team (?:them|the|two|three|four|all|my|both|\d|ports?|nics?|cards?|links?)|switch ?team|aggr\d+|802\.1ax|trunk group|(?:lacp|link) group|ip[- ]hash)\b`)
+var groupWords = piece.Compile(`(?i)\b(?:team\d+|(?:new-|get-)?net(?:lbfo|switch)team|nic ?teaming|teamed|team (?:them|the|two|three|four|all|my|both|\d|ports?|nics?|cards?|links?)|switch ?team|aggr\d+|802\.1ax|trunk group|(?:lacp|link) group|ip[- ]hash)\b`)
 
 // bundleStates are how sentences say what is wrong with a bundle that is not just slow,
 // by the fact of "said" that each comes to, the plainest first.

@@ -26,7 +26,7 @@ const (
 )
 
 // askMarks are words of which each sentence that counts has one.
-var askMarks = []string{"bond", "lacp", "802.3ad", "aggregat", "lag", "channel", "nic team", "teamd", "balance-", "jumbo", "mtu", "bytes", "ksoftirqd", "_allowance_exceeded", "iperf",
+var askMarks = []string{"bond", "lacp", "802.3ad", "aggregat", "lag", "channel", "team", "balance-", "jumbo", "mtu", "bytes", "ksoftirqd", "_allowance_exceeded", "iperf",
 	"only", "just", "still", "never", "max", "large", "connection", "download", "stream", "capped", "stuck", "limited", "tops out", "should", "hang", "hung", "time", "no re", "no an", "not ", "can't", "cannot", "stall", "unrespons", "hole", "drop", "work", "silently", "100%", "down", "come up", "carrier", "support", "hash", "throughput", "single", "combined", "equal", "even", "balanc"}
 
 func mayAsk(low string) bool {

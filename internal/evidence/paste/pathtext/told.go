@@ -56,6 +56,9 @@ var tried = []struct {
 	{"pause_helps", []piece.Pattern{flowControl}}, {"cable_helps", []piece.Pattern{swapped}}, {"driver_helps", []piece.Pattern{driverWords}},
 }
 
+// thisHelped is how a sentence says that what an earlier one tells to do helped.
+var thisHelped = piece.Compile(`(?i)^\W*(?:(?:this|that|these|those)(?: (?:workaround|change|setting|fix|one))?|the (?:above|workaround|change)|doing (?:this|that|so))\b[^.;,]{0,20}\b(?:fix(?:es|ed)?|solve[sd]?|resolve[sd]?|help(?:s|ed)|worked|does the trick|did the trick)\b`)
+
 // noEffect is how a sentence says that a remedy changed nothing.
 var noEffect = piece.Compile(`(?i)\b(?:no|not|never|n't|doesn.t|didn.t|without|nothing|neither|hardly|barely)\b[^.;]{0,30}\b(?:effects?|difference|help\w*|chang\w+|improv\w+|better|faster|fix\w*|solv\w*|matter)\b|\b(?:same (?:result|speed|rate|thing|problem|behaviou?r)|makes? no|made no|to no avail|(?:nothing|not) chang\w+|result is same)\b`)
 
@@ -84,6 +87,14 @@ func (s *sink) remedies(sentence string, l piece.Line, said func(key, value stri
 			denied(r.key+"_not", match)
 		case tunedWords.MatchString(sentence) && !noHelp.MatchString(sentence) && !question.MatchString(sentence+" "):
 			said(r.key, match)
+		default:
+			s.topic("remedy", r.key+" "+match, l)
+		}
+	}
+	if m := thisHelped.FindString(sentence); m != "" && !noHelp.MatchString(m) && !question.MatchString(sentence+" ") {
+		if x, ok := s.C.Topics["remedy"]; ok && x.File == l.File && l.Number-x.From <= 6 {
+			key, match, _ := strings.Cut(x.Text, " ")
+			said(key, match)
 		}
 	}
 	if m := turnedOut.FindString(sentence); m != "" {

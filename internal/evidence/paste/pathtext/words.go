@@ -33,7 +33,7 @@ func mayTell(line string) bool {
 		return false
 	}
 	low := strings.ToLower(line)
-	if backend.MatchString(low) || directive.MatchString(line) || volumeWords.MatchString(line) || workedThen.MatchString(line) {
+	if backend.MatchString(low) || directive.MatchString(line) || volumeWords.MatchString(line) || workedThen.MatchString(line) || thisHelped.MatchString(line) {
 		return true
 	}
 	return len(strings.Fields(line)) >= fewestWords && slices.ContainsFunc(marks, func(m string) bool { return strings.Contains(low, m) })
@@ -146,6 +146,8 @@ func readWords(s *sink, lines []piece.Line) (read int) {
 			said("mtu_helps", mtuHelps.FindString(sentence))
 		case offloads.MatchString(sentence) && helped.MatchString(sentence) && !noHelp.MatchString(sentence):
 			said("offload_helps", offloads.FindString(sentence))
+		case offloads.MatchString(sentence) && !noEffect.MatchString(sentence):
+			s.topic("remedy", "offload_helps "+offloads.FindString(sentence), l)
 		}
 		s.remedies(sentence, l, said)
 		s.sizesOf(sentence, l, said)
@@ -235,7 +237,7 @@ func readWords(s *sink, lines []piece.Line) (read int) {
 }
 
 // alone are stories of which one by itself is an answer.
-var alone = []string{"no_partner", "aggregators_differ", "port_drops", "ring_drops", "crc_grows", "zero_window", "too_long", "softnet_grows", "churned", "frag_asked"}
+var alone = []string{"no_partner", "aggregators_differ", "port_drops", "ring_drops", "crc_grows", "zero_window", "too_long", "softnet_grows", "churned", "frag_asked", "mtu_limit", "mtu_blamed", "small_window", "cpu_bound", "shallow_buffers", "buffer_helps"}
 
 // toldOf is how many of these were told.
 func (s *sink) toldOf(keys []string) (n int) {

@@ -19,6 +19,8 @@ type figure struct {
 	from, to int
 	// megabytes is what it is where people who tell of a copy write a small b; zero as bits.
 	megabytes float64
+	// short is one of gigabits whose unit is a letter, as people write what a test showed.
+	short bool
 	// bare is one without "a second": an amount, where a copy is told of.
 	bare bool
 }
@@ -47,14 +49,23 @@ func figures(text string) (out []figure) {
 		}
 		out = append(out, f)
 	}
+	for _, m := range shortRate.FindAllStringSubmatchIndex(text, mostRates) {
+		if bits := piece.Float(text[m[2]:m[3]]) * 1e9; !nominal(bits) {
+			out = append(out, figure{bits: bits, from: m[0], to: m[1], short: true})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b figure) int { return a.from - b.from })
 	return out
 }
+
+// shortRate is a broken number of gigabits without more of its unit.
+var shortRate = piece.Compile(`\b(\d{1,2}\.\d{1,2}) ?G\b`)
 
 // of is a figure in bits a second as a class of rates tells it: a small b is a byte's where
 // a copy or a disk tells it in mega and it is no "bit"; zero an amount.
 func (f figure) of(class string) float64 {
 	switch {
-	case f.bare && class != "":
+	case f.bare && class != "", f.short && class != "net":
 		return 0
 	case f.megabytes > 0 && (class == "copy" || class == "disk"):
 		return f.megabytes
