@@ -1,6 +1,7 @@
 package pasted
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/linerate/linerate/record"
@@ -62,5 +63,20 @@ func TestWaitsTold(t *testing.T) {
 		{"loaded", "It is slow, 400 Mbit/s at most.\nThe guest's CPU is highly loaded during the run.\n", record.SenderCPU, 0.5, 0.65, "top -H", ""},
 		{"not loaded", "It is slow, 400 Mbit/s at most.\nThe guest's CPU is not highly loaded during the run.\n", record.Unknown, 0, 0, "", "the processor is the limit"},
 		{"alot", "Can I send snapshots another way? ssh eats up alot of cpu there.\n", record.SenderCPU, 0.5, 0.6, "aes128-gcm", ""},
+	})
+}
+
+// TestIndented: outputs within Markdown's blocks of code, and what is indented by itself.
+func TestIndented(t *testing.T) {
+	const ovs = "$ ovs-appctl bond/show\n---- bond3 ----\nbond_mode: balance-slb\nlacp_status: off\nmember ens1f0: enabled\n  active member\n  may_enable: true\n  hash 7: 9830214 kB load\nmember ens1f1: enabled\n  may_enable: true\n"
+	block := func(text string) string {
+		return "    " + strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n    ") + "\n"
+	}
+	judgeHardware(t, []hardwareCase{
+		{"as printed", ovs, record.SingleLink, 0.85, 0, "bucket 7", ""},
+		{"a block", block(ovs), record.SingleLink, 0.85, 0, "bucket 7", ""},
+		{"a block between sentences", "This is what our bond shows at the moment:\n\n" + block(ovs) + "\nWhy does the second port not send?\n", record.SingleLink, 0.85, 0, "bucket 7", ""},
+		{"dashes that a forum set", strings.ReplaceAll(ovs, "--", "\u2013"), record.SingleLink, 0.85, 0, "bucket 7", ""},
+		{"the bond's own part is missing", "member ens1f0: enabled\n  may_enable: true\nmember ens1f1: enabled\n  may_enable: true\n$ ovs-vsctl show\n7d2c3b1e-0000-4b2a-9a1f-000000000051\n    Bridge br-ex\n        Port bond3\n            Interface ens1f0\n            Interface ens1f1\n", record.Unknown, 0, 0, "", "LACP is current"},
 	})
 }
