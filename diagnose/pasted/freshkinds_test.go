@@ -80,3 +80,32 @@ func TestIndented(t *testing.T) {
 		{"the bond's own part is missing", "member ens1f0: enabled\n  may_enable: true\nmember ens1f1: enabled\n  may_enable: true\n$ ovs-vsctl show\n7d2c3b1e-0000-4b2a-9a1f-000000000051\n    Bridge br-ex\n        Port bond3\n            Interface ens1f0\n            Interface ens1f1\n", record.Unknown, 0, 0, "", "LACP is current"},
 	})
 }
+
+// TestOldVersions: an older version that was faster, disks that any link could carry, and
+// what hosts compute.
+func TestOldVersions(t *testing.T) {
+	judgeHardware(t, []hardwareCase{
+		{"the older version", "Downloads in the bridged guest are very slow with 7.2.\nReverting to 7.1 improves performance to 200 mbit/s, not ideal.\n", record.CardSlot, 0.45, 0.5, "With an older version", ""},
+		{"the older version in vain", "Downloads in the bridged guest are very slow with 7.2.\nReverting to 7.1 did not improve them.\n", record.Unknown, 0, 0, "", "With an older version"},
+		{"not with that version", "Transfer speed from the guest over the router is really slow. I tested version 6.1.50 and this was not an issue.\n", record.CardSlot, 0.45, 0.5, "With an older version", ""},
+		{"with that version too", "Transfer speed from the guest over the router is really slow. I tested version 6.1.50 and this was an issue as well.\n", record.Unknown, 0, 0, "", "With an older version"},
+		{"the CPU of the NAS", "Samba to the NAS is slow, the network is not.\nI see that the CPU on the NAS is the bottleneck.\n", record.SenderCPU, 0.5, 0.65, "", ""},
+		{"not the CPU of the NAS", "Samba to the NAS is slow, the network is not.\nI see that the CPU of the NAS is idle and the disk is the bottleneck.\n", record.Unknown, 0, 0, "", "the processor is the limit"},
+		{"encryption", "Backups over SFTP to the NAS are slow.\nThe encryption bothers its CPU too much.\n", record.SenderCPU, 0.5, 0.65, "", ""},
+		{"no encryption", "Backups over SFTP to the NAS are slow.\nThe encryption never bothers its CPU too much.\n", record.Unknown, 0, 0, "", "the processor is the limit"},
+		{"any link", "The pool reads at 2 GB/s locally.\nNFS copies run at 300 MB/s over 10Gb and 40Gb, all the same.\n", record.Application, 0.4, 0.5, "", ""},
+		{"one link of two", "The pool reads at 2 GB/s locally.\nNFS copies run at 300 MB/s over 10Gb and faster over 40Gb.\n", record.Unknown, 0, 0, "", "over any link"},
+	})
+}
+
+// TestNominal: what a port shows is not what it carried, and one link of a bundle that a
+// later sentence names.
+func TestNominal(t *testing.T) {
+	judgeHardware(t, []hardwareCase{
+		{"what a port shows", "Our two 10G ports are in a LAGG, slow to the NAS.\nEach interface is showing 10Gbps there.\n", record.Unknown, 0, 0, "", "one link is full"},
+		{"what it carries", "Our two 10G ports are in a LAGG, slow to the NAS.\niperf3 runs come to 10Gbps there.\n", record.SingleLink, 0.4, 0.6, "one link", ""},
+		{"pinned to one link", "NFS from this server is pinned to a single 1GbE link, it seems.\nWhy, even though it has a bond0 of two?\n", record.SingleLink, 0.4, 0.6, "", ""},
+		{"a link of its own", "NFS from this server is pinned to a single 1GbE link, it seems.\nWhy, even though it has four cores?\n", record.Unknown, 0, 0, "", "one link is full"},
+		{"signs within a sentence", "iperf3 between both servers gets 36 Gbit/s with parallel streams.\nBut an NFS client (mounted with vers=4.2 and rsize=1048576 and wsize=1048576, of the same server in the same rack) copies files at 6 Gbit/s only.\n", record.Application, 0.4, 0.6, "gets 6", ""},
+	})
+}

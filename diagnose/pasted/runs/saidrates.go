@@ -74,6 +74,9 @@ func (a account) storage() {
 	if other, seen := a.rate("copy_most_bps"); net == 0 && by != "" && float64(slow) < saidtext.Gap/2*float64(other) && other < 20*unit.Gbps && !a.bundled() { // two copies by a bundle may have had two links
 		net, from, sure, test = other, seen, 0.42, "another transfer"
 	}
+	if disk, seen := a.rate("disk_bps"); net == 0 && a.word("any_link").Text != "" && float64(slow) < saidtext.Gap/2*float64(disk) {
+		net, from, sure, test = disk, seen, 0.48, "the disks, over any link"
+	}
 	if least, _ := a.rate("net_least_bps"); net == 0 || float64(slow) >= saidtext.Gap*float64(net) || least > 0 && float64(slow) >= saidtext.Gap*float64(least) {
 		return // or one of several tests is as slow: what differs between them is not here
 	}
@@ -215,7 +218,8 @@ func cameUpSlow(v *scene.View, h *piece.Host, sure float64, evidence record.Evid
 // fastEthernet: a test that fills 100 Mbit/s, no more, of a network that was faster or should be.
 func fastEthernet(v *scene.View) {
 	r, ok := account{View: v}.measured()
-	if _, line := v.Case.Topics["radio"]; !ok || line || len(v.Case.Hosts) == 0 || r.Rate != v.Best() || !scene.Close(r.Rate, 94*unit.Mbps, 0.97, 1.02) || r.Retransmits > 10 || r.Target > 0 || r.Stalled > 0 || !v.Complains() || v.Said("tunnel", "cloud", "instance", "far", "outside") {
+	_, line := v.Case.Topics["radio"]
+	if _, misses := v.Case.Topics[piece.Complaint]; !ok || line || !misses || len(v.Case.Hosts) == 0 || r.Rate != v.Best() || !scene.Close(r.Rate, 94*unit.Mbps, 0.97, 1.02) || r.Retransmits > 10 || r.Target > 0 || r.Stalled > 0 || v.Said("tunnel", "cloud", "instance", "far", "outside") {
 		return
 	}
 	for _, h := range v.Hosts {

@@ -161,7 +161,15 @@ func readQuestions(s *sink, lines []piece.Line) (read int) {
 			said("large_lost", m)
 		}
 	}
-	if _, ok := s.about("bundle", l); ok {
+	_, bundle := s.about("bundle", l)
+	if m := byTheLink(l.Text); m != "" && !bundle {
+		s.topic("one link", m, l) // a later sentence may say of what
+	} else if x, ok := s.about("one link", l); ok && bundle {
+		s.Set("said", "one_link", x.Text, l)
+		delete(s.C.Topics, "one link")
+		read = 1
+	}
+	if bundle {
 		if key, words := bundleState(l.Text); key != "" {
 			said(key, words)
 			return read
@@ -178,6 +186,19 @@ func readQuestions(s *sink, lines []piece.Line) (read int) {
 	}
 	return read
 }
+
+// byTheLink is how a sentence says by the link that one carries all; "" it does not.
+func byTheLink(text string) string {
+	for _, shape := range oneLinks {
+		if m := shape.FindString(text); m != "" && linkWord.MatchString(m) {
+			return m
+		}
+	}
+	return ""
+}
+
+// linkWord is a link as those sentences name it.
+var linkWord = piece.Compile(`(?i)\b(?:links?|nics?|ports?|slaves?|interfaces?|members?|uplinks?)$`)
 
 // topic notes what a sentence is about.
 func (s *sink) topic(key, value string, l piece.Line) {

@@ -98,7 +98,7 @@ var ofBus = piece.Compile(`(?i)\busb\b[^.;]{0,60}$`)
 func busSpeed(bits float64) bool { return bits == 480e6 || bits == 5e9 || bits == 10e9 || bits == 20e9 }
 
 // ofPort are words just before a link's own speed: what is connected, not what it carried.
-var ofPort = piece.Compile(`(?i)\b(?:connected|connecting|plugged|linked|equipped|fitted)(?: (?:to|at|with|via|by|over|using|in|into|through|on))?(?: (?:a|an|the|its|my|two|both|2 ?x))? ?$|\b(?:connected|plugged|equipped)\b[^.;]{0,40}\b(?:using|via|with|by|through) (?:a |an |the |its )?$`)
+var ofPort = piece.Compile(`(?i)\b(?:connected|connecting|plugged|linked|equipped|fitted)(?: (?:to|at|with|via|by|over|using|in|into|through|on))?(?: (?:a|an|the|its|my|two|both|2 ?x))? ?$|\b(?:connected|plugged|equipped)\b[^.;]{0,40}\b(?:using|via|with|by|through) (?:a |an |the |its )?$|\b(?:interfaces?|ports?|links?|nics?|adapters?|cards?|lagg?\d*|bond\d*)\b(?: (?:both|each|all|also))? (?:(?:is|are) )?(?:shows?|showing|reports?|reporting|says?|displays?|displaying|up) (?:as |at |up |a |with )*$`)
 
 // nominal reports a rate that links are sold by.
 func nominal(bits float64) bool {
