@@ -109,3 +109,15 @@ func TestNominal(t *testing.T) {
 		{"signs within a sentence", "iperf3 between both servers gets 36 Gbit/s with parallel streams.\nBut an NFS client (mounted with vers=4.2 and rsize=1048576 and wsize=1048576, of the same server in the same rack) copies files at 6 Gbit/s only.\n", record.Application, 0.4, 0.6, "gets 6", ""},
 	})
 }
+
+// TestFoundOff: offloads that somebody finds off, a processor that is full, and which end it is.
+func TestFoundOff(t *testing.T) {
+	judgeHardware(t, []hardwareCase{
+		{"found off", "The guest's network throughput is slow, 3 Gbits/sec of 10.\nAfter a while we found the csum/tso of its tap interface are off.\n", record.ReceiverCPU, 0.45, 0.5, "an offload is off", ""},
+		{"found on", "The guest's network throughput is slow, 3 Gbits/sec of 10.\nAfter a while we found the csum/tso of its tap interface are on.\n", record.Unknown, 0, 0, "", "an offload is off"},
+		{"all of it", "Wireguard is slow here, and the speed test ends with packet loss.\nIt uses CPU 100% then.\n", record.SenderCPU, 0.5, 0.6, "", ""},
+		{"part of it", "Wireguard is slow here, and the speed test ends with packet loss.\nIt uses CPU 30% then.\n", record.Unknown, 0, 0, "", "the processor is the limit"},
+		{"the end that receives", "We see dropped packets at 180 kpps coming over the tunnel's interface, it is slow.\nA single core will be at 100% CPU usage then.\n", record.ReceiverCPU, 0.5, 0.7, "one core is full", ""},
+		{"the end that sends", "We see retransmits at 180 kpps leaving by the tunnel's interface, it is slow.\nA single core will be at 100% CPU usage then.\n", record.SenderCPU, 0.5, 0.7, "one core is full", ""},
+	})
+}

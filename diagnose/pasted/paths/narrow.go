@@ -35,6 +35,9 @@ var waitStories = []story{
 	{[]string{"buffer_helps"}, nil, false, record.Application, 0.54, "the programs, which wait for each other",
 		"By what is said, a buffer between the programs makes it faster: one that reads or writes in bursts (zfs send and receive, tar) stops the other each time, and the network is idle meanwhile.",
 		"Keep the buffer, at both ends (`mbuffer -s 128k -m 1G`; zfs receive fills its own pipe slowly), and look at the disks on the side that waits. Then the core of ssh, where it is on the way.", depthAsks[1:]},
+	{[]string{"offload_found_off"}, []string{"offload_helps", "offload_on_helps", "offload_helps_not"}, true, record.ReceiverCPU, 0.46, "the work for each packet (an offload that is off)",
+		"By what is said, an offload is off that is on elsewhere: without it the kernel cuts, joins or sums each packet by itself, and the core that does it is soon the limit.",
+		"Turn it on, at every virtual and real interface of the way (`ethtool -K LINK tso on gso on gro on tx on`; one that is off turns off those that need it), in a unit or .link file so that it stays, and measure again.", coreAsks},
 }
 
 // wayStories are causes that sentences tell of answers that are dropped, of tunnels in
