@@ -121,3 +121,27 @@ func TestFoundOff(t *testing.T) {
 		{"the end that sends", "We see retransmits at 180 kpps leaving by the tunnel's interface, it is slow.\nA single core will be at 100% CPU usage then.\n", record.SenderCPU, 0.5, 0.7, "one core is full", ""},
 	})
 }
+
+// TestHalfBundles: ports that a switch suspends, teams without carrier, and large frames
+// beside a run with small ones.
+func TestHalfBundles(t *testing.T) {
+	team := func(name, first, second string) string {
+		port := func(index, name, of, state string) string {
+			flags := map[string]string{"UP": "BROADCAST,MULTICAST,UP,LOWER_UP", "DOWN": "NO-CARRIER,BROADCAST,MULTICAST,UP"}[state]
+			return index + ": " + name + ": <" + flags + "> mtu 1500 qdisc pfifo_fast master " + of + " state " + state + " mode DEFAULT group default qlen 1000\n"
+		}
+		return "$ ip link\n38: " + name + ": <NO-CARRIER,BROADCAST,MULTICAST,UP> mtu 1500 qdisc noqueue state DOWN mode DEFAULT group default\n" + port("17", "Ethernet0", name, first) + port("23", "Ethernet4", name, second)
+	}
+	const run = "# iperf3 -c 192.0.2.5\n[ ID] Interval           Transfer     Bitrate         Retr\n[  5]   0.00-10.00  sec  10.9 GBytes  9.39 Gbits/sec    0             sender\n"
+	judgeHardware(t, []hardwareCase{
+		{"half a team", team("PortChannel7", "UP", "DOWN"), record.LACPDown, 0.55, 0.65, "Ethernet4 without carrier", ""},
+		{"a whole team", team("PortChannel7", "UP", "UP"), record.LACPDown, 0.55, 0.65, "takes none of them into use", "without carrier may"},
+		{"a team without any", team("PortChannel7", "DOWN", "DOWN"), record.Unknown, 0, 0, "", "takes none of them into use"},
+		{"half a bridge", team("br7", "UP", "DOWN"), record.Unknown, 0, 0, "", "takes none of them into use"},
+		{"suspended", "Traffic is lost while a port of the Cisco switch is in suspended state with LACP.\nThen teamd moves all the traffic to the other port and recovers.\n", record.LACPDown, 0.5, 0.6, "the switch suspends a port", "return path"},
+		{"not suspended", "Traffic is lost while a port of the Cisco switch is in use, with LACP and never suspended.\nThen teamd moves all the traffic to the other port and recovers.\n", record.Unknown, 0, 0, "", "the switch suspends a port"},
+		{"the other interface", "The server has two cards, and connections to the second one are slow.\nThe traffic leaves by the other interface, I see.\n", record.AsymmetricRoute, 0.5, 0.65, "the one best route", ""},
+		{"large frames", "When the MTU is changed to 9000 the speed drops to 0 here.\nWith an MTU of 1500:\n" + run, record.MTU, 0.45, 0.55, "ping -M do", ""},
+		{"large frames that pass", "When the MTU is changed to 9000 the speed is the same here.\nWith an MTU of 1500:\n" + run, record.Unknown, 0, 0, "", "ping -M do -s 8972"},
+	})
+}

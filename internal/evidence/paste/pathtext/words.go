@@ -96,6 +96,7 @@ var (
 	sizes     = piece.Compile(`\bVpnGw[1-5](?:AZ)?\b`)
 	gateways  = piece.Compile(`\b(?:(?:Azure )?VPN [Gg]ateway|Site-to-Site VPN|[Tt]ransit [Gg]ateway|TGW|Cloud VPN|Cloud NAT|NAT [Gg]ateway|ExpressRoute|Direct Connect|virtual private gateway|VGW)\b`)
 	forwarder = piece.Compile(`(?i)\b(?:as a router|as (?:a |my |the )?firewall|routed (?:via|through)|forwarded traffic|forwarding (?:traffic|packets)|router vm)\b`)
+	failsOver = piece.Compile(`(?i)\b(?:fail-?over|teamd|bond\w*|lacp|standby|active-backup|recovers?)\b`)
 	wrongWay  = piece.Compile(`(?i)\b(?:repl(?:y|ies)|respon(?:se|ses|ds)|answers?|return(?:ing)? (?:traffic|packets)|syn-?ack|outgoing (?:traffic|packets)|traffic)\b[^.;]{0,60}\b(?:wrong|the other|(?:the|a) different|(?:the )?first|default) (?:interface|nic|gateway|card|port|adapter)\b|\bass?ym+\w{0,3}t\w?ric(?:al)?\w* rout\w+|\brout\w+\b[^.;]{0,12}\bass?ym+\w{0,3}t\w?ric\w*|\b(?:repl(?:y|ies)|answers?|responses?)\b(?: \w+)? (?:go(?:es|ing)?|leav\w+|sent|come?s?|coming) (?:out )?(?:of|by|via|through|from|on|over) (?:the )?(?:eth|en[opsx]|em)\w*\d\b`)
 	noReach   = piece.Compile(`(?i)\b(?:can(?:no|')?t|cannot|can not|could(?: not|n't)|unable to|not able to)\b[^.;]{0,30}\b(?:ping|reach|connect|communicate|ssh)\b|\bping\b[^.;]{0,20}\bfail\w*|\b(?:not reachable|unreachable)\b`)
 	multipath = piece.Compile(`(?i)\b(?:mptcp|multipath tcp)\b`)
@@ -221,7 +222,7 @@ func readWords(s *sink, lines []piece.Line) (read int) {
 	} else if m := oneCore.FindString(text); m != "" && !noHelp.MatchString(m) {
 		said("one_queue", m)
 	}
-	if m := wrongWay.FindStringIndex(text); m != nil && !denies.MatchString(text[:m[0]]) {
+	if m := wrongWay.FindStringIndex(text); m != nil && !denies.MatchString(text[:m[0]]) && !(failsOver.MatchString(text) && strings.Contains(text[m[0]:m[1]], "other")) {
 		said("wrong_way", text[m[0]:m[1]])
 	}
 	if m := slotWords.FindStringSubmatch(text); m != nil {
