@@ -87,3 +87,16 @@ func TestFullRun(t *testing.T) {
 		{"ports that are faster", "My NAS has an LACP bond of 2x10G to the switch, and is slow.\n" + run("921", "1"), record.Unknown, 0, 0, "", "one link of the bundle"},
 	})
 }
+
+// TestFasterAtFirst: a run at the rate of 100 Mbit/s Ethernet, of which one second was faster.
+func TestFasterAtFirst(t *testing.T) {
+	run := func(first string) string {
+		return "iperf3 is slow between the two.\n[ 15] local 192.0.2.1 port 42668 connected to 192.0.2.2 port 5201\n[ ID] Interval           Transfer     Bandwidth       Retr  Cwnd\n" +
+			"[ 15]   0.00-1.00   sec  47.5 MBytes   " + first + " Mbits/sec    0    822 KBytes\n[ 15]   1.00-2.00   sec  11.2 MBytes  94.4 Mbits/sec    0    822 KBytes\n[ 15]   2.00-3.00   sec  11.2 MBytes  94.4 Mbits/sec    0    822 KBytes\n" +
+			"[ ID] Interval           Transfer     Bandwidth       Retr\n[ 15]   0.00-3.00   sec  33.7 MBytes  94.2 Mbits/sec    0             sender\n[ 15]   0.00-3.00   sec  33.7 MBytes  94.2 Mbits/sec                  receiver\n"
+	}
+	judgeHardware(t, []hardwareCase{
+		{"never faster", run("94.2"), record.LineRate, 0.4, 0.5, "", ""},
+		{"faster at first", run("398"), record.Unknown, 0, 0, "", "came up at 100"},
+	})
+}

@@ -125,6 +125,8 @@ func replaceable(name string, writes, holds Content) error {
 var (
 	// startOfFabric is the key that every fabric file has.
 	startOfFabric = regexp.MustCompile(`(?m)^linerate:\s`)
+	// startOfArray is that of JSON: a paste may begin with a title or a tool's row in brackets.
+	startOfArray = regexp.MustCompile(`^\[\s*[{\["\]]`)
 	// startOfRecord is the key that every record has.
 	startOfRecord = regexp.MustCompile(`^\s*\{\s*"schema"\s*:\s*"linerate\.record/`)
 	startOfGzip   = []byte{0x1f, 0x8b} // RFC 1952, 2.3.1
