@@ -176,7 +176,7 @@ func tellStories(v *scene.View) {
 			}
 			by, evidence = h, append(evidence, scene.Saw("said", strings.TrimSpace(x.Text), x.Source))
 		}
-		if evidence == nil || v.Said(s.without...) || s.cause == record.MTU && s.told[0] != "jumbo_breaks" && carriesFull(v) || s.cause == record.Application && v.Best() >= leastGigabit && scene.NearLineRate(v.Best()) {
+		if evidence == nil || v.Said(s.without...) || s.cause == record.MTU && carriesFull(v) || s.cause == record.Application && v.Best() >= leastGigabit && scene.NearLineRate(v.Best()) {
 			continue
 		}
 		cause := s.cause
@@ -200,8 +200,15 @@ func surer(v *scene.View, cause record.Cause, sure float64) bool {
 	})
 }
 
-// carriesFull reports a run that full packets passed.
+// toZero is how a sentence says that large frames carry nothing at all.
+var toZero = piece.Compile(`(?i)\bdrops? to (?:0|zero|nothing)\b`)
+
+// carriesFull reports a run that full packets passed; where large ones carry nothing at all
+// it was one with small ones.
 func carriesFull(v *scene.View) bool {
+	if _, x, ok := v.SaidBy("jumbo_breaks"); ok && toZero.MatchString(x.Text) {
+		return false
+	}
 	return slices.ContainsFunc(v.Case.Runs, func(r piece.Run) bool { return r.Rate > 10*unit.Mbps && r.Stalled == 0 })
 }
 
