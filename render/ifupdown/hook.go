@@ -38,6 +38,9 @@ var commandEnd = regexp.MustCompile(`\s*(?:;|&&|\|\|)\s*`)
 // paths of programs cut, what stands there to make a failure none left out.
 func commandsOf(value, name string) [][]string {
 	value = strings.NewReplacer("$IFACE", name, "${IFACE}", name, "--physical-interface", "").Replace(value)
+	if at := strings.Index(value, " #"); at >= 0 && !strings.ContainsAny(value[at:], `"'`) {
+		value = value[:at] // a shell's comment
+	}
 	var all [][]string
 	for _, part := range commandEnd.Split(value, -1) {
 		part = strings.TrimSuffix(strings.TrimSpace(strings.ReplaceAll(part, "2>/dev/null", "")), ">/dev/null")

@@ -28,7 +28,7 @@ const ovsKey = "openvswitch"
 // ovsWords are an option's words KEY=VALUE as ovs-vsctl(8) takes them.
 func ovsWords(o option) [][2]string {
 	var all [][2]string
-	for _, word := range o.words[1:] {
+	for _, word := range o.list() {
 		key, value, _ := strings.Cut(word, "=")
 		all = append(all, [2]string{key, strings.Trim(value, `"'`)})
 	}
@@ -118,7 +118,7 @@ func (r *reader) ovs(s *stanza, name string) {
 func (r *reader) ovsOption(kind string, d *yamldoc.Node, key, value string) bool {
 	column, of, _ := strings.Cut(key, ":")
 	switch {
-	case kind == ovsInternal && key == "tag":
+	case kind == ovsInternal && (key == "tag" || key == "vlan_mode" && value == "access"):
 		return true
 	case kind == ovsBond && key == "bond_mode":
 		node.Put(node.Within(d, "parameters"), "mode", node.Plain(value))

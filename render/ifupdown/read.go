@@ -22,9 +22,11 @@ type reader struct {
 	*readback.Host
 	config
 	// left are devices that other programs make, with the reason.
-	left     map[string]string
-	ports    map[string]bool // of some bond or bridge
-	mtus     map[string]int  // that stanzas of IPv4, or of no family, say by device
+	left  map[string]string
+	ports map[string]bool // of some bond or bridge
+	mtus  map[string]int  // that stanzas of IPv4, or of no family, say by device
+	// alone reports files that ifupdown2 alone takes as they are meant.
+	alone    bool
 	warnings []render.Warning
 }
 
@@ -44,12 +46,16 @@ func Read(files map[string]string) (render.Found, error) {
 	if _, staged := files[stagedOne]; staged {
 		r.warn("", "interfaces.new", stagedOne, 1, "a change is staged on Proxmox VE's page: at the next boot this file takes the place of "+mainFile)
 	}
+	r.alone = r.isIfupdown2()
 	r.kinds()
 	for i := range r.stanzas {
 		r.read(&r.stanzas[i], files)
 	}
 	r.Parents(func(name string) bool { return r.left[name] != "" })
 	r.idle()
+	if all := r.Network.Get("ethernets"); all.Get("lo") != nil && len(all.Get("lo").Pairs) == 0 {
+		node.SetKey(all, "lo", nil) // whose stanza sets what is the host's
+	}
 	found, err := r.Found()
 	found.Warnings = r.warnings
 	return found, err
@@ -98,6 +104,12 @@ func (o option) list() []string {
 	return all
 }
 
+// commented reports a comment behind a value that neither program takes for one; a
+// shell does.
+func (o option) commented() bool {
+	return !isHook(o.key) && len(o.words) > 2 && slices.ContainsFunc(o.words[2:], func(w string) bool { return strings.HasPrefix(w, "#") })
+}
+
 // kinds finds out what each device is before any is read: a port's stanza may come
 // before its bond's.
 func (r *reader) kinds() {
@@ -112,13 +124,13 @@ func (r *reader) kinds() {
 				r.ovsKind(s, name)
 			case o.key == "bond-slaves" || o.key == "bond-ports" || o.key == "slaves":
 				r.Kinds[name] = "bonds"
-				r.claim(o.list())
+				r.claim(o.ports())
 			case o.key == "bond-master" && o.first() != "none" && readback.LinkName(o.first()):
 				r.Kinds[o.first()] = "bonds"
 				r.ports[name] = true
 			case o.key == "bridge-ports":
 				r.Kinds[name] = "bridges"
-				r.claim(o.list())
+				r.claim(o.ports())
 			case o.key == "vlan-raw-device" || o.key == "vlan-id":
 				r.Kinds[name] = "vlans"
 			case o.key == "link-type" && o.first() == "dummy" || isHook(o.key) && strings.Contains(o.value, "ip link add") && strings.Contains(o.value, "type dummy"):
@@ -175,7 +187,7 @@ func vlanOfName(name string) (parent, tag string, ok bool) {
 func (r *reader) read(s *stanza, files map[string]string) {
 	name, label := s.device()
 	switch {
-	case name == "lo" && s.method == "loopback" && len(s.options) == 0:
+	case (name == "lo" || s.method == "loopback") && len(s.options) == 0:
 		return
 	case !readback.LinkName(name):
 		r.Miss(s.file, s.head.number, "iface", s.name, "is no interface's name")
@@ -197,6 +209,9 @@ func (r *reader) read(s *stanza, files map[string]string) {
 	r.bond(s, name)
 	r.ovs(s, name)
 	for _, o := range s.options {
+		if _, ofBond := bondOption(o.key); o.commented() && !ofBond {
+			r.warn(name, o.key, s.file, o.number, "a comment behind a value is part of it for both programs: put it on a line of its own")
+		}
 		if !r.option(s, o, name, d) {
 			r.Miss(s.file, o.number, o.key, o.value, "a fabric cannot represent it")
 		}
@@ -264,6 +279,10 @@ func (r *reader) addresses(s *stanza, name, label string) {
 	mask := s.get("netmask")
 	several := 0
 	for _, o := range s.options {
+		if (s.method == "dhcp" || s.method == "ppp") && (o.key == "address" || o.key == "gateway") {
+			r.Miss(s.file, o.number, o.key, o.value, "neither program sets it in a stanza of the method "+s.method+": write another stanza, inet static, for it")
+			continue
+		}
 		switch o.key {
 		case "address":
 			p, ok := prefixOf(o.first(), mask)
@@ -277,7 +296,7 @@ func (r *reader) addresses(s *stanza, name, label string) {
 				node.Put(options, "label", node.Quoted(label))
 			}
 			r.Address(name, p, options)
-			if several++; several == 2 && !r.isIfupdown2() {
+			if several++; several == 2 && !r.alone {
 				r.warn(name, o.key, s.file, o.number, "ifupdown takes a stanza's first address alone and says nothing of the others; ifupdown2 takes all")
 			}
 		case "gateway":
@@ -352,7 +371,7 @@ func (r *reader) bond(s *stanza, name string) {
 			word = lower
 		}
 		r.Option(bond, row.Name, word)
-		if why := doubt(row, raw, word); why != "" {
+		if why := doubt(row, raw, word, r.alone); why != "" {
 			r.warn(name, o.key, s.file, o.number, why)
 		}
 	}
@@ -365,7 +384,7 @@ func (r *reader) says(name, key string) bool {
 
 // portsOf reads a list of ports; "none" is an empty one.
 func (r *reader) portsOf(s *stanza, o option, name string) {
-	for _, port := range o.list() {
+	for _, port := range o.ports() {
 		switch {
 		case port == "none":
 		case port == "glob" || port == "regex" || port == "all" || !readback.LinkName(port):
