@@ -133,6 +133,26 @@ interfaces:
 		[]string{"bond0:", "dhcp4: true"}, []string{"user-data.yaml:6:29: network.ethernets.eth1.mtu"}, []string{"storage", "autoinstall"}},
 	{"Ubuntu's installer: network twice", render.FormatNetplan, map[string]string{"a.yaml": "autoinstall:\n  version: 1\n  network: {network: {version: 2, ethernets: {eth1: {dhcp4: true}}}}\n"}, []string{"eth1: {dhcp4: true}"}, nil, []string{"network.network"}},
 	{"cloud-init's network-config", render.FormatNetplan, map[string]string{"network-config.yaml": "version: 2\nethernets:\n  eth1: {dhcp4: true}\n"}, []string{"eth1:", "dhcp4: true"}, nil, nil},
+	{"NetworkManager: what nmcli writes into every file, and what a port's says of addresses it cannot have", render.FormatKeyfile, map[string]string{
+		"bond0.nmconnection": "[connection]\nid=bond0\ntype=bond\ninterface-name=bond0\ntimestamp=1\n\n[ethernet]\n\n[bond]\nmode=active-backup\n\n[ipv4]\naddress1=192.0.2.5/24\nmethod=manual\n\n[ipv6]\naddr-gen-mode=default\nmethod=auto\n\n[proxy]\n",
+		"eth1.nmconnection":  "[connection]\nid=eth1\ntype=ethernet\ninterface-name=eth1\ncontroller=bond0\nport-type=bond\n\n[ipv4]\nmethod=disabled\n\n[ipv6]\naddr-gen-mode=stable-privacy\nmethod=ignore\n",
+		"eth2.nmconnection":  "[connection]\nid=eth2\ntype=ethernet\ninterface-name=eth2\ncontroller=bond0\nport-type=bond\n\n[ipv4]\nmethod=manual\naddress1=198.51.100.7/24\n",
+		"eth3.nmconnection":  "[connection]\nid=eth3\ntype=ethernet\ninterface-name=eth3\n\n[ipv6]\naddr-gen-mode=stable-privacy\nmethod=auto\n",
+	}, []string{"interfaces: [eth1, eth2]", "ipv6-address-generation: stable-privacy"}, []string{"eth2.nmconnection:9: [ipv4] method", "eth2.nmconnection:10: [ipv4] address1"}, []string{"bond0.nmconnection:", "eth1.nmconnection:", "eth3.nmconnection:"}},
+	{"RHEL: what an installer writes into every file, and what a port's says of addresses it cannot have", render.FormatIfcfg, map[string]string{
+		"ifcfg-ens1":  "TYPE=\"Ethernet\"\nPROXY_METHOD=\"none\"\nBROWSER_ONLY=\"no\"\nBOOTPROTO=\"none\"\nDEFROUTE=\"yes\"\nIPV4_FAILURE_FATAL=\"no\"\nIPV6INIT=\"yes\"\nIPV6_AUTOCONF=\"yes\"\nIPV6_DEFROUTE=\"yes\"\nIPV6_FAILURE_FATAL=\"no\"\nIPV6_ADDR_GEN_MODE=\"stable-privacy\"\nNAME=ens1\nDEVICE=ens1\nONBOOT=yes\nIPADDR=192.0.2.5\nPREFIX=24\nPEERDNS=no\nHOTPLUG=no\n",
+		"ifcfg-eth1":  "DEVICE=eth1\nBOOTPROTO=dhcp\nDEFROUTE=yes\nPEERDNS=yes\nIPV6_AUTOCONF=yes\nIPV4_FAILURE_FATAL=no\nMASTER=bond0\nSLAVE=yes\n",
+		"ifcfg-eth2":  "DEVICE=eth2\nIPADDR=198.51.100.7\nNETMASK=255.255.255.0\nGATEWAY=198.51.100.1\nMASTER=bond0\nSLAVE=yes\n",
+		"ifcfg-bond0": "DEVICE=bond0\nBONDING_OPTS=mode=4\nBOOTPROTO=none\n",
+	}, []string{"ipv6-address-generation: stable-privacy", "192.0.2.5/24", "eth1: {}", "eth2: {}"}, []string{"ifcfg-eth2:2: IPADDR", "ifcfg-eth2:4: GATEWAY"}, []string{"ifcfg-ens1:", "ifcfg-eth1:", "dhcp4", "NETMASK"}},
+	{"systemd-networkd: a file for all links, one that a pattern's hides, a VLAN that nothing makes", render.FormatNetworkd, map[string]string{
+		"10-all.network":  "[Match]\nName=en*\n\n[Network]\nDHCP=both\nDNS=1.1.1.1#one.example 9.9.9.9\n",
+		"20-eno1.network": "[Match]\nName=eno1\n\n[Network]\nBond=bond0\n",
+		"30-eth1.network": "[Match]\nName=eth1\n\n[Network]\nBond=bond0\nVLAN=eth1.9\nDHCP=none\n",
+		"40-none.network": "[Match]\nPermanentMACAddress=\n\n[Network]\nBond=bond0\n",
+		"50-b.netdev":     "[NetDev]\nName=bond0\nKind=bond\n",
+	}, []string{"bond0:\n          interfaces:\n            - eth1\n", "dhcp4: true", "dhcp6: true", "- 1.1.1.1\n              - 9.9.9.9"},
+		[]string{"10-all.network:6: [Network] DNS", "20-eno1.network:1: [Match]", "30-eth1.network:6:1: vlans.eth1.9", "40-none.network:1: [Match]"}, []string{"- eno1", "missing key"}},
 	{"interfaces(5): a name server that is none", render.FormatIfupdown, map[string]string{"interfaces": "auto eth0\niface eth0 inet static\n  address 192.0.2.7/24\n  dns-nameservers 192.0.2.53 {{ dns }}\n"},
 		[]string{"192.0.2.53"}, []string{"interfaces:4: dns-nameservers"}, nil},
 }

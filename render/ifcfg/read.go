@@ -190,8 +190,38 @@ func (r *reader) read() {
 	r.bonding("BONDING_OPTS")
 	r.bonding("BONDING_MODULE_OPTS")
 	r.ethtool()
-	r.addresses(d)
+	if r.isPort() {
+		r.portAddresses()
+	} else {
+		r.addresses(d)
+	}
 	r.rest(d)
+}
+
+// isPort reports the file of a bond's or a bridge's port.
+func (r *reader) isPort() bool {
+	for key := range masterKinds {
+		if name := r.values[key].Value; readback.LinkName(name) && name != "yes" && name != "no" {
+			return true
+		}
+	}
+	return false
+}
+
+// portAddresses passes over what says how a port would come to addresses, and notes
+// those that it is given: a port has none.
+func (r *reader) portAddresses() {
+	for _, key := range slices.Sorted(maps.Keys(r.values)) {
+		switch {
+		case strings.HasPrefix(key, "IPADDR") || strings.HasPrefix(key, "IPV6ADDR") || strings.HasPrefix(key, "GATEWAY") || key == "IPV6_DEFAULTGW":
+			if r.get(key) != "" {
+				r.wrong(key, "a port has no addresses: its bond's or bridge's file has them")
+			}
+		case key == "BOOTPROTO" || strings.HasPrefix(key, "IPV6") || strings.HasPrefix(key, "NETMASK") || strings.HasPrefix(key, "PREFIX") || strings.HasPrefix(key, "DNS") || strings.HasPrefix(key, "DHCP") ||
+			slices.Contains([]string{"DEFROUTE", "PEERDNS", "PEERROUTES", "DOMAIN"}, key):
+			r.get(key)
+		}
+	}
 }
 
 func (r *reader) master() {
@@ -294,14 +324,22 @@ func (r *reader) ethtool() {
 	}
 }
 
+// usualValues are what a device has where its file says nothing (nm-settings-ifcfg-rh(5));
+// installers write them into every file.
+var usualValues = map[string]string{
+	"IPV4_FAILURE_FATAL": "no", "IPV6_FAILURE_FATAL": "no", "DEFROUTE": "yes", "IPV6_DEFROUTE": "yes", "PEERROUTES": "yes", "IPV6_PEERROUTES": "yes",
+	"PEERDNS": "yes", "IPV6_PEERDNS": "yes", "IPV6_PRIVACY": "no", "DHCLIENT_SET_DEFAULT_ROUTE": "yes",
+}
+
 // rest notes what was not asked for; keys that only name things are no loss.
 func (r *reader) rest(*yamldoc.Node) {
 	for _, key := range slices.Sorted(maps.Keys(r.values)) {
 		switch key {
-		case "NAME", "UUID", "TYPE", "NM_CONTROLLED", "NETWORK", "BROADCAST", "INTERFACETYPE", "ONPARENT", "USERCTL", "USERCONTROL", "FIREWALL", "AUTOCONNECT_PRIORITY", "PROXY_METHOD", "BROWSER_ONLY":
+		case "NAME", "UUID", "TYPE", "NM_CONTROLLED", "NETWORK", "BROADCAST", "INTERFACETYPE", "ONPARENT", "USERCTL", "USERCONTROL", "FIREWALL", "AUTOCONNECT_PRIORITY", "PROXY_METHOD", "BROWSER_ONLY", "HOTPLUG":
 			continue
 		}
-		if !r.used[key] && r.values[key].Value != "" {
+		usual := usualValues[key]
+		if !r.used[key] && r.values[key].Value != "" && (usual == "" || !strings.EqualFold(r.values[key].Value, usual)) {
 			r.wrong(key, "a fabric cannot represent it")
 		}
 	}

@@ -63,7 +63,7 @@ func (r *reader) addresses(d *yamldoc.Node) {
 	for _, row := range dhcpWords {
 		value := r.get(row[1])
 		if value == "" || d.Get("dhcp4") == nil {
-			if value != "" && (row[0] != "route-metric" || d.Get("routes") == nil) {
+			if value != "" && row[0] != "use-dns" && (row[0] != "route-metric" || d.Get("routes") == nil) {
 				r.wrong(row[1], "matters with DHCP only")
 			}
 			continue
@@ -185,6 +185,11 @@ func (r *reader) ipv6(d *yamldoc.Node) {
 	}
 	if auto := r.get("IPV6_AUTOCONF"); auto != "" {
 		node.Put(d, "accept-ra", node.Plain(strconv.FormatBool(r.truth("IPV6_AUTOCONF"))))
+	}
+	if mode := strings.ToLower(r.get("IPV6_ADDR_GEN_MODE")); mode == "eui64" || mode == "stable-privacy" {
+		node.Put(d, "ipv6-address-generation", node.Plain(mode))
+	} else if mode != "" && !strings.HasPrefix(mode, "default") {
+		r.wrong("IPV6_ADDR_GEN_MODE", "is no way of making addresses")
 	}
 	if mtu := r.get("IPV6_MTU"); mtu != "" {
 		node.Put(d, "ipv6-mtu", node.Plain(mtu))

@@ -183,7 +183,9 @@ func (r *connectionReader) read(section string) {
 		r.bridge()
 	}
 	r.ethtool()
-	if !slices.Contains(r.ports[r.masterName()], r.name) {
+	if slices.Contains(r.ports[r.masterName()], r.name) {
+		r.portAddresses()
+	} else {
 		r.addresses()
 	}
 	r.mptcp()
@@ -193,6 +195,18 @@ func (r *connectionReader) read(section string) {
 	for _, l := range r.file.lines {
 		if l.key != "" && !r.used[l.number] {
 			r.refuse(l, "a fabric cannot represent it")
+		}
+	}
+}
+
+// portAddresses passes over what says how a port, which has no addresses, would come to
+// some.
+func (r *connectionReader) portAddresses() {
+	for _, group := range []string{"ipv4", "ipv6"} {
+		for _, key := range []string{"method", "addr-gen-mode", "ip6-privacy"} {
+			if r.file.value(group, key) != "manual" {
+				r.take(group, key)
+			}
 		}
 	}
 }

@@ -21,6 +21,9 @@ type reader struct {
 	// taken are the devices that a .network file already counts for: the
 	// first one that matches does.
 	taken map[string]string
+	// wide are the files that count for all devices of a pattern, by the pattern; those
+	// that count for any Ethernet device by "".
+	wide map[string]string
 	// macs leads from permanent addresses to names, as .link files give them.
 	macs map[string]string
 	// dropIns are the .conf files by their directories.
@@ -28,7 +31,7 @@ type reader struct {
 }
 
 func newReader(f *readback.Host, files map[string]string) reader {
-	r := reader{Host: f, files: files, taken: map[string]string{}, macs: map[string]string{}, dropIns: map[string][]string{}}
+	r := reader{Host: f, files: files, taken: map[string]string{}, wide: map[string]string{}, macs: map[string]string{}, dropIns: map[string][]string{}}
 	for file := range files {
 		if strings.HasSuffix(file, ".conf") {
 			dir := path.Dir(file) + "/"
@@ -66,6 +69,11 @@ func Read(files map[string]string) (render.Found, error) {
 	}
 	for _, file := range inOrder(files, ".link") {
 		r.link(file, r.sections(file))
+	}
+	for _, vlan := range slices.Clone(node.Pairs(r.Network.Get("vlans"))) {
+		if vlan.Value.Get("id") == nil {
+			r.LeaveOut("vlans", vlan.Key, "no .netdev file says its Id: networkd waits for one")
+		}
 	}
 	return r.Found()
 }
@@ -143,10 +151,18 @@ func (r reader) netdev(file string, sections []placedSection) {
 // network reads a .network file for every device that its match names.
 func (r reader) network(file string, sections []placedSection) {
 	match := placedOf(sections, "Match")
+	if !slices.ContainsFunc(match.Keys, func(a unitfile.Assignment) bool { return a.Value != "" }) {
+		r.Miss(file, 1, "[Match]", "", "has no condition: networkd takes the file for every link, lo too, and warns; left out")
+		return
+	}
 	ids := r.matched(file, match)
 	for i, id := range ids {
-		if first, twice := r.taken[id]; twice {
-			r.Miss(file, 1, "[Match]", id, first+" is read before it and counts")
+		first, twice := r.taken[id]
+		if !twice {
+			first, twice = r.wider(id)
+		}
+		if twice {
+			r.Miss(file, 1, "[Match]", id, path.Base(first)+" is read before it and counts")
 			continue
 		}
 		r.taken[id] = file
@@ -158,6 +174,26 @@ func (r reader) network(file string, sections []placedSection) {
 		if i > 0 {
 			r.Unread = r.Unread[:at] // said for the first device
 		}
+	}
+}
+
+// wider is the file read before that counts for a device by a pattern.
+func (r reader) wider(id string) (file string, ok bool) {
+	if match := r.Device(id).Get("match"); match != nil {
+		return "", false // the name is not known
+	}
+	for _, glob := range slices.Sorted(maps.Keys(r.wide)) {
+		if glob == "" && r.Kinds[id] == "" || glob != "" && globMatches(glob, id) {
+			return r.wide[glob], true
+		}
+	}
+	return "", false
+}
+
+// covers notes that a file counts for a pattern, unless another does already.
+func (r reader) covers(glob, file string) {
+	if _, known := r.wide[glob]; !known && strings.HasSuffix(file, ".network") {
+		r.wide[glob] = file
 	}
 }
 
@@ -249,6 +285,8 @@ func (r reader) matched(file string, m unitfile.Section) []string {
 		node.Put(node.Within(r.Device(id), "match"), "name", node.Quoted(name))
 		if drivers != nil {
 			node.Put(node.Within(r.Device(id), "match"), "driver", node.QuotedList(drivers))
+		} else {
+			r.covers(name, file)
 		}
 		ids = append(ids, id)
 	}
@@ -260,6 +298,7 @@ func (r reader) matched(file string, m unitfile.Section) []string {
 	if ethernet && names == nil && drivers == nil {
 		id := strings.TrimSuffix(path.Base(file), path.Ext(file))
 		node.SetKey(r.Device(id), "match", node.FlowMap())
+		r.covers("", file)
 		ids = append(ids, id)
 	}
 	return ids

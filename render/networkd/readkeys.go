@@ -116,6 +116,7 @@ func readNetworkSection(r reader, s placedSection, id string) {
 		if !r.tie(s, a, id) && !r.key(a, id, "Network") && !r.layer3(s, a, id) && !r.custom(a, d, id, port) {
 			r.left(s, a)
 		}
+		r.Mark(s.file, r.files[s.file], a.Line, a.Line)
 	}
 }
 
@@ -168,10 +169,14 @@ func (r reader) layer3(s placedSection, a unitfile.Assignment, id string) bool {
 		node.Push(r.Device(id), "routes", route)
 	case "DNS":
 		for _, v := range strings.Fields(a.Value) {
-			if _, err := netip.ParseAddr(v); err != nil {
+			address, name, ofTLS := strings.Cut(v, "#")
+			if _, err := netip.ParseAddr(address); err != nil {
 				return false
 			}
-			node.Push(node.Within(r.Device(id), "nameservers"), "addresses", node.Quoted(v))
+			node.Push(node.Within(r.Device(id), "nameservers"), "addresses", node.Quoted(address))
+			if ofTLS {
+				r.Miss(s.file, a.Line, "["+s.Name+"] "+a.Key, v, "a fabric has no name of a server's certificate: "+name)
+			}
 		}
 	case "Domains":
 		for _, v := range strings.Fields(a.Value) {
@@ -188,8 +193,10 @@ func (r reader) custom(a unitfile.Assignment, d *yamldoc.Node, id string, port b
 	on, isBool := readback.ZeroOne(a.Value)
 	switch a.Key {
 	case "DHCP":
-		four, six := a.Value == "ipv4" || on == "1", a.Value == "ipv6" || on == "1"
-		if !isBool && !four && !six {
+		// The words of before systemd 219 are taken still.
+		both := on == "1" || a.Value == "both"
+		four, six := both || a.Value == "ipv4" || a.Value == "v4", both || a.Value == "ipv6" || a.Value == "v6"
+		if !isBool && !four && !six && a.Value != "none" {
 			return false
 		}
 		if four || !six {
