@@ -190,7 +190,7 @@ func (r *reader) read() {
 	r.bonding("BONDING_OPTS")
 	r.bonding("BONDING_MODULE_OPTS")
 	r.ethtool()
-	if r.isPort() {
+	if readback.LinkName(r.get("MASTER")) {
 		r.portAddresses()
 	} else {
 		r.addresses(d)
@@ -198,24 +198,14 @@ func (r *reader) read() {
 	r.rest(d)
 }
 
-// isPort reports the file of a bond's or a bridge's port.
-func (r *reader) isPort() bool {
-	for key := range masterKinds {
-		if name := r.values[key].Value; readback.LinkName(name) && name != "yes" && name != "no" {
-			return true
-		}
-	}
-	return false
-}
-
-// portAddresses passes over what says how a port would come to addresses, and notes
-// those that it is given: a port has none.
+// portAddresses passes over what says how a bond's port would come to addresses, and
+// notes those that it is given: a port has none.
 func (r *reader) portAddresses() {
 	for _, key := range slices.Sorted(maps.Keys(r.values)) {
 		switch {
 		case strings.HasPrefix(key, "IPADDR") || strings.HasPrefix(key, "IPV6ADDR") || strings.HasPrefix(key, "GATEWAY") || key == "IPV6_DEFAULTGW":
 			if r.get(key) != "" {
-				r.wrong(key, "a port has no addresses: its bond's or bridge's file has them")
+				r.wrong(key, "a port has no addresses: its bond's file has them")
 			}
 		case key == "BOOTPROTO" || strings.HasPrefix(key, "IPV6") || strings.HasPrefix(key, "NETMASK") || strings.HasPrefix(key, "PREFIX") || strings.HasPrefix(key, "DNS") || strings.HasPrefix(key, "DHCP") ||
 			slices.Contains([]string{"DEFROUTE", "PEERDNS", "PEERROUTES", "DOMAIN"}, key):
