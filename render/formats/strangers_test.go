@@ -153,6 +153,59 @@ interfaces:
 		"50-b.netdev":     "[NetDev]\nName=bond0\nKind=bond\n",
 	}, []string{"bond0:\n          interfaces:\n            - eth1\n", "dhcp4: true", "dhcp6: true", "- 1.1.1.1\n              - 9.9.9.9"},
 		[]string{"10-all.network:6: [Network] DNS", "20-eno1.network:1: [Match]", "30-eth1.network:6:1: vlans.eth1.9", "40-none.network:1: [Match]"}, []string{"- eno1", "missing key"}},
+	{"nmstate: an installer's hosts, of which one is read, with its links' addresses", render.FormatNmstate, map[string]string{"agent-config.yaml": `apiVersion: v1alpha1
+kind: AgentConfig
+hosts:
+  - hostname: master1
+    interfaces:
+      - {name: eno1, macAddress: "00:EF:44:21:E6:A1"}
+    networkConfig:
+      interfaces:
+        - {name: bond0, type: bond, state: up, link-aggregation: {mode: active-backup, slaves: [eno1, eno2]}}
+  - hostname: master2
+    networkConfig:
+      interfaces:
+        - {name: eno9, type: ethernet, state: up}
+`}, []string{"mode: active-backup", "macaddress: 00:ef:44:21:e6:a1", "eno2: {}"}, []string{"agent-config.yaml:12:7: master2"}, []string{"eno9"}},
+	{"nmstate: NMStateConfig of an installer", render.FormatNmstate, map[string]string{"n.yaml": `apiVersion: agent-install.openshift.io/v1beta1
+kind: NMStateConfig
+metadata: {name: one}
+spec:
+  config:
+    interfaces:
+      - {name: bond9, type: bond, state: up, link-aggregation: {mode: balance-rr, port: [eth0, eth1]}}
+  interfaces:
+    - {name: eth0, macAddress: "02:00:00:80:12:14"}
+`}, []string{"mode: balance-rr", "macaddress: 02:00:00:80:12:14"}, nil, nil},
+	{"nmstate: policies of two nodes and of all", render.FormatNmstate, map[string]string{"p.yaml": `apiVersion: nmstate.io/v1
+kind: NodeNetworkConfigurationPolicy
+spec:
+  nodeSelector: {kubernetes.io/hostname: bm1}
+  desiredState:
+    interfaces:
+      - {name: eth1, type: ethernet, state: up, mtu: 9000}
+---
+apiVersion: nmstate.io/v1
+kind: NodeNetworkConfigurationPolicy
+spec:
+  nodeSelector: {kubernetes.io/hostname: bm2}
+  desiredState:
+    interfaces:
+      - {name: eth1, type: ethernet, state: up, mtu: 1400}
+---
+apiVersion: nmstate.io/v1
+kind: NodeNetworkConfigurationPolicy
+spec:
+  desiredState:
+    interfaces:
+      - {name: eth3, type: ethernet, state: up}
+`}, []string{"mtu: 9000", "eth3: {}"}, []string{"p.yaml:14:5: bm2"}, []string{"1400"}},
+	{"Talos: a template of a cluster that holds it", render.FormatTalos, map[string]string{"omni.yaml": "kind: Machine\nname: a\npatches:\n  - name: NIC\n    inline:\n      machine:\n        network:\n          interfaces:\n            - interface: bond0\n              bond: {interfaces: [e1, e2], mode: 802.3ad, xmitHashPolicy: layer3+4}\n              vlans: [{vlanId: 8, addresses: [10.0.8.40/24]}]\n"},
+		[]string{"mode: 802.3ad", "bond0.8:"}, nil, nil},
+	{"Talos: a list of machines, of which one is read", render.FormatTalos, map[string]string{"talconfig.yaml": "clusterName: home\nnodes:\n  - hostname: one\n    networkInterfaces:\n      - interface: bond0\n        bond: {interfaces: [e1, e2], mode: active-backup, miimon: 100}\n    nameservers: [192.0.2.53]\n  - hostname: two\n    networkInterfaces:\n      - interface: e9\n"},
+		[]string{"mode: active-backup", "192.0.2.53"}, []string{"talconfig.yaml:8:5: nodes.two"}, []string{"e9"}},
+	{"netplan: keys at the wrong depth are told in the file's words, without a list of all", render.FormatNetplan, map[string]string{"a.yaml": "network:\n  version: 2\n  ethernets:\n    eth0: {}\n    bonds:\n      bond0:\n        interfaces: [eth0]\n"},
+		[]string{"eth0: {}"}, []string{"a.yaml:6:7: network.ethernets.bonds.bond0"}, []string{"hosts.h", "accept-ra"}},
 	{"interfaces(5): a name server that is none", render.FormatIfupdown, map[string]string{"interfaces": "auto eth0\niface eth0 inet static\n  address 192.0.2.7/24\n  dns-nameservers 192.0.2.53 {{ dns }}\n"},
 		[]string{"192.0.2.53"}, []string{"interfaces:4: dns-nameservers"}, nil},
 }
@@ -162,6 +215,9 @@ interfaces:
 func TestStrangersFiles(t *testing.T) {
 	for _, c := range strangers {
 		t.Run(c.name, func(t *testing.T) {
+			if got := Guess(c.files); got != c.format && !strings.HasPrefix(c.name, "cloud-init") {
+				t.Errorf("taken for %q", got)
+			}
 			found, err := Read(c.format, c.files)
 			if err != nil {
 				t.Fatal(err)

@@ -96,9 +96,23 @@ func (f *Host) touch(n *yamldoc.Node) *yamldoc.Node {
 }
 
 // MarkRead says of all that was added since the last call that it was read in a
-// YAML file, at the places that its nodes have.
+// YAML file, at the places that its nodes have: a mapping or list that begins below its key at the
+// key.
 func (f *Host) MarkRead(file string, n *yamldoc.Node) {
+	f.markKeys(file, n)
 	f.mark(n, func(n *yamldoc.Node) place { return place{file, max(n.Line, 1), max(n.Column, 1)} })
+}
+
+func (f *Host) markKeys(file string, n *yamldoc.Node) {
+	for _, p := range n.Pairs {
+		if _, marked := f.places[p.Value]; !marked && p.Line > 0 && p.Value.Kind != yamldoc.ScalarNode && p.Value.Line != p.Line {
+			f.places[p.Value] = place{file, p.Line, max(p.Column, 1)}
+		}
+		f.markKeys(file, p.Value)
+	}
+	for _, item := range n.Items {
+		f.markKeys(file, item)
+	}
 }
 
 func (f *Host) mark(n *yamldoc.Node, where func(*yamldoc.Node) place) {
