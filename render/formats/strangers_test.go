@@ -286,3 +286,20 @@ func TestUnreadOfNothing(t *testing.T) {
 		}
 	}
 }
+
+// TestWrittenOnly: files of formats that are written and not read are told as what they are.
+func TestWrittenOnly(t *testing.T) {
+	for file, c := range map[string]struct {
+		text string
+		want render.Format
+	}{
+		"etc/rc.conf":         {"ifconfig_ix0=\"up\"\ncloned_interfaces=\"lagg0\"\n", render.FormatFreeBSD},
+		"sysctl.d/99-my.conf": {"# mine\nnet.core.default_qdisc = fq\n-net.ipv4.conf.all.rp_filter=2\n", render.FormatSysctl},
+		"some.conf":           {"name = value\n", ""},
+	} {
+		files := map[string]string{file: c.text}
+		if got, other := WrittenOnly(files), Guess(files); got != c.want || other != "" {
+			t.Errorf("%s is taken for %q, of those that are read %q", file, got, other)
+		}
+	}
+}

@@ -100,6 +100,9 @@ func renderFrom(ctx context.Context, con *console.Console, f opts) error {
 	format := render.Format(f.as)
 	if format == "" {
 		if format = formats.Guess(files); format == "" {
+			if other := formats.WrittenOnly(files); other != "" {
+				return console.BadUsage("render: "+said+" is of the format "+string(other)+", which is written and not read", readFormats()+" are read")
+			}
 			return console.BadUsage("render: what "+said+" is cannot be told from its names", "say it with --from-format "+readFormats())
 		}
 	}
