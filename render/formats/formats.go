@@ -68,7 +68,7 @@ func hostFormats() []format {
 		{render.FormatNetplan, "netplan YAML (Ubuntu; /etc/netplan)", netplan.Write, reading{
 			netplan.Read, append(netplan.Dirs(), networkd.Dirs()...), networkd.Dir,
 			func(base, text string) bool {
-				return isYAML(base, text) && !nmstate.Is(text) && !talos.Is(text) || base == cloudinit.FileName
+				return isYAML(base, text) && netplan.Is(text) && !nmstate.Is(text) && !talos.Is(text) || base == cloudinit.FileName
 			}, "/etc/netplan/standard-input.yaml",
 		}},
 		{render.FormatNetworkd, "systemd-networkd .netdev, .network and .link files", networkd.Write, reading{

@@ -145,6 +145,10 @@ interfaces:
 		"ifcfg-eth2":  "DEVICE=eth2\nIPADDR=198.51.100.7\nNETMASK=255.255.255.0\nGATEWAY=198.51.100.1\nMASTER=bond0\nSLAVE=yes\n",
 		"ifcfg-bond0": "DEVICE=bond0\nBONDING_OPTS=mode=4\nBOOTPROTO=none\n",
 	}, []string{"ipv6-address-generation: stable-privacy", "192.0.2.5/24", "eth1: {}", "eth2: {}"}, []string{"ifcfg-eth2:2: IPADDR", "ifcfg-eth2:4: GATEWAY"}, []string{"ifcfg-ens1:", "ifcfg-eth1:", "dhcp4", "NETMASK"}},
+	{"RHEL: IPv6 that is off; SUSE: what says nothing more", render.FormatIfcfg, map[string]string{
+		"ifcfg-bond1": "BONDING_OPTS=\"lacp_rate=1 miimon=100 mode=802.3ad xmit_hash_policy=1\"\nTYPE=Bond\nIPV6INIT=no\nIPV6_AUTOCONF=yes\nDEVICE=bond1\nONBOOT=yes\nAUTOCONNECT_SLAVES=yes\n",
+		"ifcfg-vlan2": "IPADDR='10.1.1.1/16'\nPREFIXLEN='16'\nETHERDEVICE='bond1'\nVLAN_ID=2\nVLAN_PROTOCOL='ieee802-1Q'\nVLAN='yes'\nSTARTMODE='auto'\n",
+	}, []string{"link-local: []", "10.1.1.1/16"}, nil, []string{"accept-ra", "ifcfg-bond1:", "ifcfg-vlan2:"}},
 	{"systemd-networkd: a file for all links, one that a pattern's hides, a VLAN that nothing makes", render.FormatNetworkd, map[string]string{
 		"10-all.network":  "[Match]\nName=en*\n\n[Network]\nDHCP=both\nDNS=1.1.1.1#one.example 9.9.9.9\n",
 		"20-eno1.network": "[Match]\nName=eno1\n\n[Network]\nBond=bond0\n",

@@ -318,14 +318,15 @@ func (r *reader) ethtool() {
 // installers write them into every file.
 var usualValues = map[string]string{
 	"IPV4_FAILURE_FATAL": "no", "IPV6_FAILURE_FATAL": "no", "DEFROUTE": "yes", "IPV6_DEFROUTE": "yes", "PEERROUTES": "yes", "IPV6_PEERROUTES": "yes",
-	"PEERDNS": "yes", "IPV6_PEERDNS": "yes", "IPV6_PRIVACY": "no", "DHCLIENT_SET_DEFAULT_ROUTE": "yes",
+	"PEERDNS": "yes", "IPV6_PEERDNS": "yes", "IPV6_PRIVACY": "no", "DHCLIENT_SET_DEFAULT_ROUTE": "yes", "VLAN_PROTOCOL": "ieee802-1Q",
 }
 
 // rest notes what was not asked for; keys that only name things are no loss.
 func (r *reader) rest(*yamldoc.Node) {
 	for _, key := range slices.Sorted(maps.Keys(r.values)) {
 		switch key {
-		case "NAME", "UUID", "TYPE", "NM_CONTROLLED", "NETWORK", "BROADCAST", "INTERFACETYPE", "ONPARENT", "USERCTL", "USERCONTROL", "FIREWALL", "AUTOCONNECT_PRIORITY", "PROXY_METHOD", "BROWSER_ONLY", "HOTPLUG":
+		case "NAME", "UUID", "TYPE", "NM_CONTROLLED", "NETWORK", "BROADCAST", "INTERFACETYPE", "ONPARENT", "USERCTL", "USERCONTROL", "FIREWALL", "AUTOCONNECT_PRIORITY", "PROXY_METHOD", "BROWSER_ONLY", "HOTPLUG",
+			"AUTOCONNECT_SLAVES", "LINKDELAY":
 			continue
 		}
 		usual := usualValues[key]

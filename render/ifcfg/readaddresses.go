@@ -83,6 +83,7 @@ func (r *reader) address4(n string) (netip.Prefix, bool) {
 		return netip.Prefix{}, false
 	}
 	if p, err := netip.ParsePrefix(text); err == nil {
+		r.get("PREFIXLEN" + n) // which SUSE's address has already
 		return p, p.Addr().Is4() || strings.HasPrefix(n, "_") // SUSE's form
 	}
 	a, err := netip.ParseAddr(text)
@@ -183,7 +184,7 @@ func (r *reader) ipv6(d *yamldoc.Node) {
 	if r.truth("DHCPV6C") {
 		node.Put(d, "dhcp6", node.Plain("true"))
 	}
-	if auto := r.get("IPV6_AUTOCONF"); auto != "" {
+	if auto := r.get("IPV6_AUTOCONF"); auto != "" && (r.get("IPV6INIT") == "" || r.truth("IPV6INIT")) {
 		node.Put(d, "accept-ra", node.Plain(strconv.FormatBool(r.truth("IPV6_AUTOCONF"))))
 	}
 	if mode := strings.ToLower(r.get("IPV6_ADDR_GEN_MODE")); mode == "eui64" || mode == "stable-privacy" {

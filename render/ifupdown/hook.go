@@ -77,6 +77,8 @@ func (r *reader) command(s *stanza, words []string, name string) bool {
 		return len(words) > 3 && readback.LinkName(words[2]) && r.Ethtool(words[2], words[1], words[3:])
 	case "sysctl":
 		return r.sysctl(words[1:])
+	case "modprobe":
+		return r.Kinds[name] == "dummy-devices" && slices.Contains(words, "dummy")
 	case "echo":
 		if m := echo.FindStringSubmatch(line); m != nil {
 			return r.echoed(m[1], m[2])
@@ -109,13 +111,13 @@ func (r *reader) ip(s *stanza, words []string, name string) bool {
 			name = rest[at+1]
 		}
 		route, why := ipwords.ReadRoute(r.Host, name, rest, four)
-		if why == "" {
+		if r.why = why; why == "" {
 			node.Push(r.Device(name), "routes", route)
 		}
 		return why == ""
 	case strings.HasPrefix("rule", object) && object != "r" && adds:
 		rule, why := ipwords.ReadRule(r.Host, rest, four)
-		if why == "" {
+		if r.why = why; why == "" {
 			if list := r.Device(name).Get("routing-policy"); list == nil || !node.Contains(list.Items, rule) {
 				node.Push(r.Device(name), "routing-policy", rule)
 			}
@@ -219,8 +221,11 @@ func (r *reader) oldRoute(words []string, name string) bool {
 			ip = append(ip, pair[1], said[pair[0]])
 		}
 	}
+	if readback.LinkName(said["dev"]) {
+		name = said["dev"]
+	}
 	route, why := ipwords.ReadRoute(r.Host, name, ip, four)
-	if why == "" {
+	if r.why = why; why == "" {
 		node.Push(r.Device(name), "routes", route)
 	}
 	return why == ""

@@ -81,7 +81,7 @@ iface vlan10
     vlan-id 10
     vlan-raw-device br
     address 10.0.10.1/24
-`, want: []string{"lacp-rate: fast", "min-links: 1", "bridges:", "id: 10", "link: br", "10.0.10.1/24"}, unread: []string{"bridge-vlan-aware", "bridge-vids"}},
+`, want: []string{"lacp-rate: fast", "min-links: 1", "bridges:", "id: 10", "link: br", "10.0.10.1/24"}, unread: []string{"bridge-vlan-aware", "bridge-vids"}, warnings: []string{"no line says the mode"}},
 		{name: "lines that a shell runs", text: `auto eth1
 iface eth1 inet static
     address 10.1.0.2/24
@@ -174,6 +174,9 @@ mapping eth1
 			want: []string{"mode: active-backup", "- e1\n            - e2\n"}, warnings: []string{"interfaces:5: a comment", "interfaces:6: a comment"}},
 		{name: "an address beside DHCP", text: "auto vmbr0\niface vmbr0 inet dhcp\n address 192.168.0.1/24\n gateway 192.168.0.254\n bridge-ports none\n", want: []string{"dhcp4: true"}, never: []string{"192.168.0"}, unread: []string{"interfaces:3: address: neither program", "interfaces:4: gateway: neither program"}},
 		{name: "loopback devices", text: "auto lo lo0\niface lo inet loopback\n up echo 1 > /proc/sys/net/ipv4/ip_forward\niface lo0 inet loopback\nauto eth0\niface eth0 inet dhcp\n", want: []string{"eth0:", "ip_forward"}, never: []string{" lo:", "lo0"}},
+		{name: "a table of which no file has the number, a route of another device", text: "auto eth1\niface eth1 inet static\n address 192.0.2.5/24\n post-up ip route add default via 192.0.2.1 table vrack\n post-up ip rule add from 192.0.2.0/24 table vrack\n post-up route add -net 10.0.0.0 netmask 255.0.0.0 gw 198.51.100.1 dev eth2\n",
+			want: []string{"eth2:\n          routes:\n            - {to: 10.0.0.0/8, via: 198.51.100.1}"}, unread: []string{"interfaces:4: post-up: the number of table vrack is not known", "interfaces:5: post-up: the number of table vrack"}},
+		{name: "a dummy by its module", text: "auto dummy0\niface dummy0 inet static\n address 192.0.2.5/32\n pre-up modprobe dummy\n", want: []string{"dummy-devices:", "192.0.2.5/32"}},
 		{name: "joined lines", text: "auto eth0\niface eth0 inet static\n address \\\n   10.0.0.9/24\n mtu \\\n 9000\n", want: []string{"10.0.0.9/24", "mtu: 9000"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

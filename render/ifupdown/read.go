@@ -26,7 +26,9 @@ type reader struct {
 	ports map[string]bool // of some bond or bridge
 	mtus  map[string]int  // that stanzas of IPv4, or of no family, say by device
 	// alone reports files that ifupdown2 alone takes as they are meant.
-	alone    bool
+	alone bool
+	// why is what the last command of a shell's that was not read lacks.
+	why      string
 	warnings []render.Warning
 }
 
@@ -53,6 +55,9 @@ func Read(files map[string]string) (render.Found, error) {
 	}
 	r.Parents(func(name string) bool { return r.left[name] != "" })
 	r.idle()
+	for i := range r.stanzas {
+		r.modeless(&r.stanzas[i])
+	}
 	if all := r.Network.Get("ethernets"); all.Get("lo") != nil && len(all.Get("lo").Pairs) == 0 {
 		node.SetKey(all, "lo", nil) // whose stanza sets what is the host's
 	}
@@ -133,7 +138,7 @@ func (r *reader) kinds() {
 				r.claim(o.ports())
 			case o.key == "vlan-raw-device" || o.key == "vlan-id":
 				r.Kinds[name] = "vlans"
-			case o.key == "link-type" && o.first() == "dummy" || isHook(o.key) && strings.Contains(o.value, "ip link add") && strings.Contains(o.value, "type dummy"):
+			case o.key == "link-type" && o.first() == "dummy" || isHook(o.key) && (strings.Contains(o.value, "ip link add") && strings.Contains(o.value, "type dummy") || strings.Contains(o.value, "modprobe dummy")):
 				r.Kinds[name] = "dummy-devices"
 			case o.key == "link-type" || o.key == "vxlan-id" || o.key == "tunnel-mode" || o.key == "vrf-table":
 				r.left[name] = "devices made by " + o.key + " are not read: left out"
@@ -212,8 +217,8 @@ func (r *reader) read(s *stanza, files map[string]string) {
 		if _, ofBond := bondOption(o.key); o.commented() && !ofBond {
 			r.warn(name, o.key, s.file, o.number, "a comment behind a value is part of it for both programs: put it on a line of its own")
 		}
-		if !r.option(s, o, name, d) {
-			r.Miss(s.file, o.number, o.key, o.value, "a fabric cannot represent it")
+		if r.why = ""; !r.option(s, o, name, d) {
+			r.Miss(s.file, o.number, o.key, o.value, cmp.Or(r.why, "a fabric cannot represent it"))
 		}
 	}
 	last := s.head.last
@@ -374,6 +379,14 @@ func (r *reader) bond(s *stanza, name string) {
 		if why := doubt(row, raw, word, r.alone); why != "" {
 			r.warn(name, o.key, s.file, o.number, why)
 		}
+	}
+}
+
+// modeless warns of a bond of which nothing says the mode.
+func (r *reader) modeless(s *stanza) {
+	name, _ := s.device()
+	if r.Kinds[name] == "bonds" && s.get("ovs-type") == "" && s.get("bond-slaves", "bond-ports", "slaves") != "" && r.Device(name).Get("parameters").Get("mode") == nil {
+		r.warn(name, "bond-mode", s.file, s.head.number, "no line says the mode: the bond is balance-rr, and 802.3ad on Cumulus Linux")
 	}
 }
 
