@@ -83,7 +83,7 @@ func (r *reader) address4(n string) (netip.Prefix, bool) {
 		return netip.Prefix{}, false
 	}
 	if p, err := netip.ParsePrefix(text); err == nil {
-		r.get("PREFIXLEN" + n) // which SUSE's address has already
+		r.get("PREFIXLEN" + n)                                // which SUSE's address has already
 		return p, p.Addr().Is4() || strings.HasPrefix(n, "_") // SUSE's form
 	}
 	a, err := netip.ParseAddr(text)
