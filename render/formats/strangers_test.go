@@ -149,6 +149,27 @@ interfaces:
 		"ifcfg-bond1": "BONDING_OPTS=\"lacp_rate=1 miimon=100 mode=802.3ad xmit_hash_policy=1\"\nTYPE=Bond\nIPV6INIT=no\nIPV6_AUTOCONF=yes\nDEVICE=bond1\nONBOOT=yes\nAUTOCONNECT_SLAVES=yes\n",
 		"ifcfg-vlan2": "IPADDR='10.1.1.1/16'\nPREFIXLEN='16'\nETHERDEVICE='bond1'\nVLAN_ID=2\nVLAN_PROTOCOL='ieee802-1Q'\nVLAN='yes'\nSTARTMODE='auto'\n",
 	}, []string{"link-local: []", "10.1.1.1/16"}, nil, []string{"accept-ra", "ifcfg-bond1:", "ifcfg-vlan2:"}},
+	{"RHEL: Open vSwitch", render.FormatIfcfg, map[string]string{
+		"ifcfg-ovsbr0": "DEVICE=ovsbr0\nONBOOT=yes\nDEVICETYPE=ovs\nTYPE=OVSBridge\nIPADDR=192.0.2.4\nNETMASK=255.255.255.0\n",
+		"ifcfg-bond0":  "DEVICE=bond0\nDEVICETYPE=ovs\nTYPE=OVSBond\nOVS_BRIDGE=ovsbr0\nBOND_IFACES=\"eth1 eth2\"\nOVS_OPTIONS=\"bond_mode=balance-tcp lacp=active bond_updelay=9\"\n",
+		"ifcfg-vlan7":  "DEVICE=vlan7\nDEVICETYPE=ovs\nTYPE=OVSIntPort\nOVS_BRIDGE=ovsbr0\nOVS_OPTIONS=\"tag=7\"\nBOOTPROTO=dhcp\n",
+		"ifcfg-tun0":   "DEVICE=tun0\nDEVICETYPE=ovs\nTYPE=OVSTunnel\nOVS_BRIDGE=ovsbr0\n",
+	}, []string{"openvswitch: {lacp: active}", "mode: balance-tcp", "- eth1\n            - eth2\n", "interfaces:\n            - bond0\n", "id: 7", "link: ovsbr0", "192.0.2.4/24"},
+		[]string{"ifcfg-bond0:6: OVS_OPTIONS", "ifcfg-tun0:3: TYPE"}, []string{"tun0:\n", "tun0: {}"}},
+	{"NetworkManager: a gateway that is no default route", render.FormatKeyfile, map[string]string{"a.nmconnection": "[connection]\nid=a\ntype=ethernet\ninterface-name=eth1\n\n[ipv4]\nmethod=manual\naddress1=192.0.2.5/24,192.0.2.1\nnever-default=true\n\n[ipv6]\nmethod=disabled\n"},
+		[]string{"192.0.2.5/24"}, nil, []string{"default", "eth1:6"}},
+	{"nmstate: JSON, of a bond that another policy makes", render.FormatNmstate, map[string]string{"p.yaml": `{
+  "kind": "NodeNetworkConfigurationPolicy",
+  "spec": {
+    "desiredState": {
+      "interfaces": [
+        {"name": "br1", "type": "linux-bridge", "state": "up",
+         "bridge": {"port": [{"name": "bond0"}]}}
+      ]
+    }
+  }
+}
+`}, []string{"- bond0"}, []string{"p.yaml:7:30: ethernets.bond0"}, nil},
 	{"systemd-networkd: a file for all links, one that a pattern's hides, a VLAN that nothing makes", render.FormatNetworkd, map[string]string{
 		"10-all.network":  "[Match]\nName=en*\n\n[Network]\nDHCP=both\nDNS=1.1.1.1#one.example 9.9.9.9\n",
 		"20-eno1.network": "[Match]\nName=eno1\n\n[Network]\nBond=bond0\n",

@@ -71,6 +71,7 @@ func Read(files map[string]string) (render.Found, error) {
 	}
 	hostwide(f, own, files)
 	f.Parents(nil)
+	f.Guessed()
 	found, err := f.Found()
 	found.Warnings = append(warnings, teams.warnings...)
 	return found, err
@@ -143,7 +144,12 @@ func (r *reader) read() {
 		}
 		return false
 	}
+	ovs := r.isOVS()
+	if ovs && !r.ovsKind() {
+		return
+	}
 	switch {
+	case ovs:
 	case r.truth("BONDING_MASTER") || says("BONDING_OPTS", "BONDING_MODULE_OPTS", "BONDING_SLAVE") || kind == "bond":
 		r.Kinds[r.id] = "bonds"
 	case says("BRIDGE_") || r.truth("BRIDGE"): // SUSE's: at a port BRIDGE names its bridge
@@ -159,6 +165,9 @@ func (r *reader) read() {
 		r.wrong("TYPE", "devices of this type are not read")
 	}
 	d := r.Device(r.id)
+	if ovs {
+		r.ovs()
+	}
 	if mac := strings.ToLower(r.get("HWADDR")); mac != "" {
 		if m, err := flow.ParseMAC(mac); err == nil && !m.IsZero() {
 			node.Put(node.Within(d, "match"), "macaddress", node.Quoted(m.String()))

@@ -19,6 +19,24 @@ var hooks = []string{"pre-up", "up", "post-up", "down", "pre-down", "post-down"}
 
 func isHook(key string) bool { return slices.Contains(hooks, key) }
 
+// madeKind is the kind of a stanza's device that one of its lines makes and that a
+// fabric has not; "" none.
+func madeKind(s *stanza, name string) string {
+	for _, o := range s.options {
+		if !isHook(o.key) {
+			continue
+		}
+		for _, words := range commandsOf(o.value, name) {
+			at := slices.Index(words, "type")
+			if len(words) > 4 && words[0] == "ip" && strings.HasPrefix("link", words[1]) && words[2] == "add" && slices.Contains(words[3:], name) && at > 0 && at+1 < len(words) &&
+				!slices.Contains([]string{"dummy", "bond", "bridge", "vlan"}, words[at+1]) {
+				return words[at+1]
+			}
+		}
+	}
+	return ""
+}
+
 // hook reads a line that a shell runs, where it is made of the commands that set a
 // network: ip route, ip rule, ip link, ip address, route, ethtool, sysctl, echo to
 // sysfs. False for any other.

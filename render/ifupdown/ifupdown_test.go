@@ -177,6 +177,7 @@ mapping eth1
 		{name: "a table of which no file has the number, a route of another device", text: "auto eth1\niface eth1 inet static\n address 192.0.2.5/24\n post-up ip route add default via 192.0.2.1 table vrack\n post-up ip rule add from 192.0.2.0/24 table vrack\n post-up route add -net 10.0.0.0 netmask 255.0.0.0 gw 198.51.100.1 dev eth2\n",
 			want: []string{"eth2:\n          routes:\n            - {to: 10.0.0.0/8, via: 198.51.100.1}"}, unread: []string{"interfaces:4: post-up: the number of table vrack is not known", "interfaces:5: post-up: the number of table vrack"}},
 		{name: "a dummy by its module", text: "auto dummy0\niface dummy0 inet static\n address 192.0.2.5/32\n pre-up modprobe dummy\n", want: []string{"dummy-devices:", "192.0.2.5/32"}},
+		{name: "a device that a command makes", text: "auto vxlan0\niface vxlan0 inet manual\n pre-up ip link add vxlan0 type vxlan id 10 group 239.1.1.1 dstport 0 dev eth1 || true\n up ip link set vxlan0 up\n mtu 1500\nauto br1\niface br1 inet static\n address 192.0.2.5/24\n bridge_ports vxlan0\n", want: []string{"br1:"}, never: []string{"vxlan0"}, unread: []string{"interfaces:2: iface: devices of the kind vxlan"}},
 		{name: "joined lines", text: "auto eth0\niface eth0 inet static\n address \\\n   10.0.0.9/24\n mtu \\\n 9000\n", want: []string{"10.0.0.9/24", "mtu: 9000"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

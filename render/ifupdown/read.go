@@ -61,6 +61,7 @@ func Read(files map[string]string) (render.Found, error) {
 	if all := r.Network.Get("ethernets"); all.Get("lo") != nil && len(all.Get("lo").Pairs) == 0 {
 		node.SetKey(all, "lo", nil) // whose stanza sets what is the host's
 	}
+	r.Guessed()
 	found, err := r.Found()
 	found.Warnings = r.warnings
 	return found, err
@@ -148,6 +149,9 @@ func (r *reader) kinds() {
 					r.Kinds[name] = "bonds"
 				}
 			}
+		}
+		if kind := madeKind(s, name); kind != "" && r.Kinds[name] == "" {
+			r.left[name] = "devices of the kind " + kind + " are not read: left out"
 		}
 		if slices.Contains([]string{"ppp", "wvdial", "tunnel", "v4tunnel", "6to4", "gre"}, s.method) {
 			r.left[name] = "devices of the method " + s.method + " are not read: left out"
@@ -403,6 +407,7 @@ func (r *reader) portsOf(s *stanza, o option, name string) {
 		case port == "glob" || port == "regex" || port == "all" || !readback.LinkName(port):
 			r.Miss(s.file, o.number, o.key, o.value, "ports by a pattern are not read")
 			return
+		case r.left[port] != "": // it is told already
 		default:
 			r.addPort(name, port)
 		}

@@ -89,6 +89,7 @@ func Read(files map[string]string) (render.Found, error) {
 		}
 	}
 	r.Parents(func(name string) bool { return left[name] })
+	r.Guessed()
 	found, err := r.Found()
 	for _, t := range r.teams {
 		found.Warnings = append(found.Warnings, teamd.Moved(render.FormatKeyfile, t.Name))

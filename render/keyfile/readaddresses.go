@@ -87,6 +87,7 @@ func (r *connectionReader) method(group string) (local bool) {
 		node.Put(r.entry, dhcp, node.Plain("true"))
 		return group == "ipv6" || r.besideOthers()
 	case l.value == "manual":
+		r.take(group, "never-default")
 		return group == "ipv6" || r.besideOthers()
 	case l.value == "link-local":
 		return true
@@ -132,6 +133,9 @@ func (r *connectionReader) defaultRoute(l keyLine, via netip.Addr) {
 		return
 	}
 	r.gateways[l.group] = via
+	if node.Yes(r.file.value(l.group, "never-default")) {
+		return // NetworkManager sets none
+	}
 	node.Push(r.entry, "routes", node.FlowMap("to", "default", "via", via.String(), "metric", r.metric(l.group)))
 }
 

@@ -75,6 +75,7 @@ func Read(files map[string]string) (render.Found, error) {
 			r.LeaveOut("vlans", vlan.Key, "no .netdev file says its Id: networkd waits for one")
 		}
 	}
+	r.Guessed()
 	return r.Found()
 }
 

@@ -63,6 +63,7 @@ func Read(files map[string]string) (render.Found, error) {
 			r.MarkRead(s.file, r.Beside)
 		}
 	}
+	r.Guessed()
 	return r.Found()
 }
 
@@ -97,6 +98,7 @@ const installerKind = "NMStateConfig"
 func Is(text string) bool {
 	for _, line := range strings.Split(text, "\n") {
 		key, value, _ := strings.Cut(strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(line), "- ")), ":")
+		key = strings.Trim(key, `"`)
 		if key == "desiredState" || key == "currentState" || key == "networkConfig" || key == "kind" && strings.TrimSpace(value) == installerKind || key == line[:min(len(line), len(key))] && (key == "interfaces" || key == "route-rules" || key == "dns-resolver") {
 			return true
 		}

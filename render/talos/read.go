@@ -88,6 +88,7 @@ func Read(files map[string]string) (render.Found, error) {
 		r.MarkRead(file, r.Network)
 		r.MarkRead(file, r.Beside)
 	}
+	r.Guessed()
 	return r.Found()
 }
 
