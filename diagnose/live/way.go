@@ -126,7 +126,7 @@ func (v *view) shaped(f livetraffic.Flow, name string) record.Finding {
 	}
 }
 
-// misrouted: the address that a connection leaves with is another link's,
+// wrongLink: the address that a connection leaves with is another link's,
 // which has room.
 func (v *view) wrongLink(f livetraffic.Flow, at direction) (record.Finding, bool) {
 	holder, ok := v.watched.Host.LinkWith(f.Src)
