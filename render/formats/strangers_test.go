@@ -156,6 +156,10 @@ interfaces:
 		"ifcfg-tun0":   "DEVICE=tun0\nDEVICETYPE=ovs\nTYPE=OVSTunnel\nOVS_BRIDGE=ovsbr0\n",
 	}, []string{"openvswitch: {lacp: active}", "mode: balance-tcp", "- eth1\n            - eth2\n", "interfaces:\n            - bond0\n", "id: 7", "link: ovsbr0", "192.0.2.4/24"},
 		[]string{"ifcfg-bond0:6: OVS_OPTIONS", "ifcfg-tun0:3: TYPE"}, []string{"tun0:\n", "tun0: {}"}},
+	{"NetworkManager: the table of a connection's routes", render.FormatKeyfile, map[string]string{"a.nmconnection": "[connection]\nid=a\ntype=ethernet\ninterface-name=eth1\n\n[ipv4]\nmethod=manual\naddress1=192.0.2.5/24,192.0.2.1\nroute-table=200\nroute1=10.0.0.0/8,192.0.2.9\nroute2=10.9.0.0/16,192.0.2.9\nroute2_options=table=7\n\n[ipv6]\nmethod=disabled\n"},
+		[]string{"{to: default, via: 192.0.2.1, table: 200}", "{to: 10.0.0.0/8, via: 192.0.2.9, table: 200}", "{to: 10.9.0.0/16, via: 192.0.2.9, table: 7}"}, []string{"a.nmconnection:9: [ipv4] route-table"}, nil},
+	{"systemd-networkd: rules for all traffic", render.FormatNetworkd, map[string]string{"a.network": "[Match]\nName=eth1\n[RoutingPolicyRule]\nTable=7\nPriority=100\n[RoutingPolicyRule]\nFamily=ipv6\nTable=8\n[RoutingPolicyRule]\nFamily=both\nTable=9\n"},
+		[]string{"{table: 7, priority: 100, from: 0.0.0.0/0}", "{table: 8, from: \"::/0\"}"}, []string{"a.network:10: [RoutingPolicyRule] Family"}, []string{"table: 9"}},
 	{"NetworkManager: a gateway that is no default route", render.FormatKeyfile, map[string]string{"a.nmconnection": "[connection]\nid=a\ntype=ethernet\ninterface-name=eth1\n\n[ipv4]\nmethod=manual\naddress1=192.0.2.5/24,192.0.2.1\nnever-default=true\n\n[ipv6]\nmethod=disabled\n"},
 		[]string{"192.0.2.5/24"}, nil, []string{"default", "eth1:6"}},
 	{"nmstate: JSON, of a bond that another policy makes", render.FormatNmstate, map[string]string{"p.yaml": `{

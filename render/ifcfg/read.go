@@ -335,7 +335,7 @@ func (r *reader) rest(*yamldoc.Node) {
 	for _, key := range slices.Sorted(maps.Keys(r.values)) {
 		switch key {
 		case "NAME", "UUID", "TYPE", "NM_CONTROLLED", "NETWORK", "BROADCAST", "INTERFACETYPE", "ONPARENT", "USERCTL", "USERCONTROL", "FIREWALL", "AUTOCONNECT_PRIORITY", "PROXY_METHOD", "BROWSER_ONLY", "HOTPLUG",
-			"AUTOCONNECT_SLAVES", "LINKDELAY":
+			"AUTOCONNECT_SLAVES", "LINKDELAY", "VLAN_NAME_TYPE":
 			continue
 		}
 		usual := usualValues[key]

@@ -77,7 +77,7 @@ func commandsOf(value, name string) [][]string {
 
 // undoes reports a command that takes back what another set.
 func undoes(words []string) bool {
-	return slices.ContainsFunc(words, func(w string) bool {
+	return words[0] == "rmmod" || words[0] == "modprobe" && slices.Contains(words, "-r") || words[0] == "ifenslave" && (slices.Contains(words, "-d") || slices.Contains(words, "--detach")) || slices.ContainsFunc(words, func(w string) bool {
 		return w == "del" || w == "delete" || w == "flush" || w == "down" || w == "nomaster"
 	})
 }
@@ -96,13 +96,61 @@ func (r *reader) command(s *stanza, words []string, name string) bool {
 	case "sysctl":
 		return r.sysctl(words[1:])
 	case "modprobe":
-		return r.Kinds[name] == "dummy-devices" && slices.Contains(words, "dummy")
+		return r.Kinds[name] == "dummy-devices" && slices.Contains(words, "dummy") || r.Kinds[name] == "bonds" && len(words) > 1 && words[1] == "bonding" && r.moduleOptions(words[2:], name)
+	case "ifenslave":
+		return r.enslaved(words)
 	case "echo":
 		if m := echo.FindStringSubmatch(line); m != nil {
 			return r.echoed(m[1], m[2])
 		}
 	}
 	return false
+}
+
+// enslaves are the bond and the ports of a command ifenslave(8) of a stanza's; "" for
+// another command.
+func enslaves(words []string) (bond string, ports []string) {
+	if len(words) < 3 || words[0] != "ifenslave" || slices.ContainsFunc(words[1:], func(w string) bool { return strings.HasPrefix(w, "-") && w != "-f" && w != "--force" }) {
+		return "", nil
+	}
+	names := slices.DeleteFunc(slices.Clone(words[1:]), func(w string) bool { return strings.HasPrefix(w, "-") })
+	if slices.ContainsFunc(names, func(w string) bool { return !readback.LinkName(w) }) {
+		return "", nil
+	}
+	return names[0], names[1:]
+}
+
+// enslaved reads ifenslave BOND PORT...
+func (r *reader) enslaved(words []string) bool {
+	bond, ports := enslaves(words)
+	for _, port := range ports {
+		if r.Kinds[bond] == "bonds" && port != bond {
+			r.addPort(bond, port)
+		}
+	}
+	return bond != "" && len(ports) > 0
+}
+
+// moduleOptions reads options of the bonding module, which are those of the bonds that
+// it makes.
+func (r *reader) moduleOptions(words []string, name string) bool {
+	for _, word := range words {
+		key, value, ok := strings.Cut(word, "=")
+		if key == "max_bonds" {
+			continue
+		}
+		row, known := bondopt.Find(key)
+		if !ok || !known {
+			return false
+		}
+		if _, err := row.Word(value); err != nil && row.Kind != bondopt.Port {
+			return false
+		}
+		if !r.says(name, "bond-"+strings.ReplaceAll(key, "_", "-")) {
+			r.Option(name, row.Name, value)
+		}
+	}
+	return true
 }
 
 // ip reads ip(8)'s route, rule, address and link.

@@ -25,6 +25,8 @@ type reader struct {
 	left  map[string]string
 	ports map[string]bool // of some bond or bridge
 	mtus  map[string]int  // that stanzas of IPv4, or of no family, say by device
+	// noMode are the bonds whose mode is missed already.
+	noMode map[string]bool
 	// alone reports files that ifupdown2 alone takes as they are meant.
 	alone bool
 	// why is what the last command of a shell's that was not read lacks.
@@ -37,7 +39,7 @@ type reader struct {
 // files differ is a warning. The error is render.ErrEmpty where they say nothing of a
 // network.
 func Read(files map[string]string) (render.Found, error) {
-	r := &reader{Host: readback.New(), config: readConfig(files), left: map[string]string{}, ports: map[string]bool{}, mtus: map[string]int{}}
+	r := &reader{Host: readback.New(), config: readConfig(files), left: map[string]string{}, ports: map[string]bool{}, noMode: map[string]bool{}, mtus: map[string]int{}}
 	r.ReadTables(files)
 	for _, l := range r.others {
 		r.Miss(l.file, l.number, l.words[0], strings.Join(l.words[1:], " "), l.why)
@@ -147,6 +149,17 @@ func (r *reader) kinds() {
 				// A port's stanza may have its bond's options too (ifenslave reads them there).
 				if _, known := bondOption(o.key); known && r.Kinds[name] == "" {
 					r.Kinds[name] = "bonds"
+				}
+			}
+		}
+		for _, o := range s.options {
+			if !isHook(o.key) || !strings.Contains(o.value, "ifenslave") {
+				continue
+			}
+			for _, words := range commandsOf(o.value, name) {
+				if bond, ports := enslaves(words); bond != "" {
+					r.Kinds[bond] = "bonds"
+					r.claim(ports)
 				}
 			}
 		}
@@ -389,8 +402,9 @@ func (r *reader) bond(s *stanza, name string) {
 // modeless warns of a bond of which nothing says the mode.
 func (r *reader) modeless(s *stanza) {
 	name, _ := s.device()
-	if r.Kinds[name] == "bonds" && s.get("ovs-type") == "" && s.get("bond-slaves", "bond-ports", "slaves") != "" && r.Device(name).Get("parameters").Get("mode") == nil {
-		r.warn(name, "bond-mode", s.file, s.head.number, "no line says the mode: the bond is balance-rr, and 802.3ad on Cumulus Linux")
+	if r.Kinds[name] == "bonds" && s.get("ovs-type") == "" && r.Device(name).Get("interfaces") != nil && r.Device(name).Get("parameters").Get("mode") == nil && !r.noMode[name] {
+		r.noMode[name] = true
+		r.warn(name, "bond-mode", s.file, s.head.number, "no line says the mode: the bond is balance-rr unless modprobe.d says another, and 802.3ad on Cumulus Linux")
 	}
 }
 

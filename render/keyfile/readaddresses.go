@@ -45,6 +45,7 @@ func (r *connectionReader) addresses() {
 				r.Mark(r.path, r.text, l.number, l.number)
 			}
 		}
+		r.table(group)
 		if r.method(group) {
 			local = append(local, group)
 		}
@@ -136,8 +137,29 @@ func (r *connectionReader) defaultRoute(l keyLine, via netip.Addr) {
 	if node.Yes(r.file.value(l.group, "never-default")) {
 		return // NetworkManager sets none
 	}
-	node.Push(r.entry, "routes", node.FlowMap("to", "default", "via", via.String(), "metric", r.metric(l.group)))
+	node.Push(r.entry, "routes", node.FlowMap("to", "default", "via", via.String(), "metric", r.metric(l.group), "table", r.table(l.group)))
 }
+
+// table is the one of a family's routes without one of their own; "" main. The routes of
+// the addresses' own networks, which a fabric has in main alone, are in it too.
+func (r *connectionReader) table(group string) string {
+	l, ok := r.file.find(group, "route-table")
+	n, err := strconv.ParseUint(l.value, 10, 32)
+	if !ok || err != nil {
+		return ""
+	}
+	if !r.used[l.number] && n > 0 {
+		r.refuse(l, "routes that are said go to this table; those of the addresses' own networks a fabric has in main alone")
+	}
+	r.used[l.number] = true
+	if n == 0 || n == mainTable {
+		return ""
+	}
+	return strconv.FormatUint(n, 10)
+}
+
+// mainTable is the kernel's number of the table that routes are in by themselves.
+const mainTable = 254
 
 // metric is what a family's routes without a metric of their own get
 // (nm-settings-keyfile(5), route-metric); "" leaves it to NetworkManager.
@@ -248,7 +270,8 @@ func (r *connectionReader) placeRoute(l keyLine, to netip.Prefix, via netip.Addr
 	if to.Bits() == 0 && (to.Addr().Is4() || via.IsValid()) {
 		words[1] = "default"
 	}
-	typed, scoped, weight, tableNumber := false, false, 0, 0
+	typed, scoped, weight := false, false, 0
+	tableNumber, _ := strconv.Atoi(r.table(l.group))
 	if options, ok := r.file.find(l.group, l.key+"_options"); ok {
 		r.used[options.number] = true
 		for _, option := range strings.Split(options.value, ",") {
