@@ -149,6 +149,14 @@ interfaces:
 		"ifcfg-bond1": "BONDING_OPTS=\"lacp_rate=1 miimon=100 mode=802.3ad xmit_hash_policy=1\"\nTYPE=Bond\nIPV6INIT=no\nIPV6_AUTOCONF=yes\nDEVICE=bond1\nONBOOT=yes\nAUTOCONNECT_SLAVES=yes\n",
 		"ifcfg-vlan2": "IPADDR='10.1.1.1/16'\nPREFIXLEN='16'\nETHERDEVICE='bond1'\nVLAN_ID=2\nVLAN_PROTOCOL='ieee802-1Q'\nVLAN='yes'\nSTARTMODE='auto'\n",
 	}, []string{"link-local: []", "10.1.1.1/16"}, nil, []string{"accept-ra", "ifcfg-bond1:", "ifcfg-vlan2:"}},
+	{"SUSE, RHEL: names that are no interface's, in what ties devices together", render.FormatIfcfg, map[string]string{
+		"ifcfg-bond0": "BONDING_MASTER=yes\nBONDING_MODULE_OPTS=mode=1\nBONDING_SLAVE0=eth0\nBONDING_SLAVE1=bus-pci-0000:06:08.1\nBOOTPROTO=no\n",
+		"ifcfg-eth5":  "DEVICE=eth5\nMASTER=8d2dcdd5-7b13-4f7f-9d5e-000000000001\nSLAVE=yes\n",
+	}, []string{"- eth0\n"}, []string{"ifcfg-bond0:4: BONDING_SLAVE1", "ifcfg-eth5:2: MASTER"}, []string{"BOOTPROTO"}},
+	{"systemd-networkd: a VLAN's name that a template has not filled in", render.FormatNetworkd, map[string]string{"a.network": "[Match]\nName=bond0\n\n[Network]\nVLAN=bond0.<vlan tag>\n"}, []string{"bond0"}, []string{"a.network:5: [Network] VLAN"}, nil},
+	{"interfaces(5): masters and ports that a template has not filled in", render.FormatIfupdown, map[string]string{"interfaces": "auto eth0\niface eth0 inet manual\n bond-master {{bond}}\nauto br0\niface br0 inet manual\n ovs_type OVSBridge\n ovs_ports eth1 $PORT*\n"},
+		[]string{"eth0: {}", "- eth1"}, []string{"interfaces:3: bond-master", "interfaces:7: ovs-ports"}, nil},
+	{"NetworkManager: keys without a value", render.FormatKeyfile, map[string]string{"a.nmconnection": "[connection]\nid=a\ntype=ethernet\ninterface-name=eth1\npermissions=\n\n[ethernet]\nmac-address-blacklist=\n\n[ipv4]\ndns-search=\nmethod=auto\n"}, []string{"dhcp4: true"}, nil, []string{"a.nmconnection:"}},
 	{"RHEL: Open vSwitch", render.FormatIfcfg, map[string]string{
 		"ifcfg-ovsbr0": "DEVICE=ovsbr0\nONBOOT=yes\nDEVICETYPE=ovs\nTYPE=OVSBridge\nIPADDR=192.0.2.4\nNETMASK=255.255.255.0\n",
 		"ifcfg-bond0":  "DEVICE=bond0\nDEVICETYPE=ovs\nTYPE=OVSBond\nOVS_BRIDGE=ovsbr0\nBOND_IFACES=\"eth1 eth2\"\nOVS_OPTIONS=\"bond_mode=balance-tcp lacp=active bond_updelay=9\"\n",

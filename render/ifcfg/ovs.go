@@ -50,12 +50,13 @@ func (r *reader) ovs() {
 		node.Put(d, "id", node.PlainInt(r.ovsTag()))
 		node.Put(d, "link", node.Plain(bridge))
 	}
-	ports := strings.Fields(r.get("BOND_IFACES"))
-	for _, port := range ports {
-		if readback.LinkName(port) {
-			r.Device(port)
-			node.Push(d, "interfaces", node.Plain(port))
+	for _, port := range strings.Fields(r.get("BOND_IFACES")) {
+		if !readback.LinkName(port) {
+			r.wrong("BOND_IFACES", port+" is no interface's name: the port is left out")
+			continue
 		}
+		r.Device(port)
+		node.Push(d, "interfaces", node.Plain(port))
 	}
 	if readback.LinkName(bridge) && kind != "bridges" && kind != "vlans" {
 		r.Kinds[bridge] = "bridges"

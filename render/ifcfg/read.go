@@ -226,7 +226,11 @@ func (r *reader) portAddresses() {
 func (r *reader) master() {
 	for _, key := range slices.Sorted(maps.Keys(masterKinds)) {
 		name := r.get(key)
-		if !readback.LinkName(name) || name == "yes" || name == "no" { // SUSE's BRIDGE says whether it is one
+		if name == "" || name == "yes" || name == "no" { // SUSE's BRIDGE says whether it is one
+			continue
+		}
+		if !readback.LinkName(name) {
+			r.wrong(key, "is no interface's name: whose port this is is not read")
 			continue
 		}
 		r.Kinds[name] = masterKinds[key]
@@ -266,15 +270,20 @@ func (r *reader) vlan() {
 
 // listedPorts reads ports where a bond or a bridge names them: SUSE's way.
 func (r *reader) listedPorts() {
-	var ports []string
+	type listed struct{ key, port string }
+	var ports []listed
 	for _, key := range slices.Sorted(maps.Keys(r.values)) {
-		if strings.HasPrefix(key, "BONDING_SLAVE") && r.Kinds[r.id] == "bonds" {
-			ports = append(ports, r.get(key))
+		if strings.HasPrefix(key, "BONDING_SLAVE") && r.Kinds[r.id] == "bonds" && r.get(key) != "" {
+			ports = append(ports, listed{key, r.get(key)})
 		}
 	}
-	ports = append(ports, strings.Fields(r.get("BRIDGE_PORTS"))...)
-	for _, port := range ports {
+	for _, port := range strings.Fields(r.get("BRIDGE_PORTS")) {
+		ports = append(ports, listed{"BRIDGE_PORTS", port})
+	}
+	for _, one := range ports {
+		port := one.port
 		if !readback.LinkName(port) {
+			r.wrong(one.key, port+" is no interface's name: the port is left out")
 			continue
 		}
 		r.Device(port)

@@ -30,7 +30,7 @@ func (r *reader) addresses(d *yamldoc.Node) {
 		// Addresses come with advertisements (ifcfg-dhcp(5) of wicked).
 		node.Put(d, "accept-ra", node.Plain("true"))
 		r.wrong("DHCLIENT6_MODE", "what DHCPv6 says beside the addresses of advertisements is not read")
-	case "", "none", "static":
+	case "", "none", "no", "static":
 	default:
 		r.wrong("BOOTPROTO", "is not read")
 	}

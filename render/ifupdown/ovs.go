@@ -87,7 +87,10 @@ func (r *reader) ovs(s *stanza, name string) {
 			r.portsOf(s, o, name)
 		case "ovs-ports":
 			for _, port := range o.list() {
-				if r.Kinds[port] != "vlans" && r.left[port] == "" && readback.LinkName(port) {
+				switch {
+				case !readback.LinkName(port):
+					r.Miss(s.file, o.number, o.key, port, port+" is no interface's name: the port is left out")
+				case r.Kinds[port] != "vlans" && r.left[port] == "":
 					r.addPort(name, port)
 				}
 			}

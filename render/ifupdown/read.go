@@ -471,6 +471,9 @@ var idleOptions = []string{"network", "broadcast", "bond-slaves", "bond-ports", 
 func (r *reader) option(s *stanza, o option, name string, d *yamldoc.Node) bool {
 	_, ofBond := bondOption(o.key)
 	switch {
+	case o.key == "bond-master" && s.master() != "" && !readback.LinkName(s.master()):
+		r.why = "is no interface's name: whose port this is is not read"
+		return false
 	case ofBond && (r.Kinds[name] == "bonds" || r.Kinds[s.master()] == "bonds"), slices.Contains(idleOptions, o.key):
 		return true
 	case o.key == "dhcp" && s.family == "inet6":

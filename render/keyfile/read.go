@@ -194,7 +194,7 @@ func (r *connectionReader) read(section string) {
 		node.Put(r.entry, "activation-mode", node.Plain("manual"))
 	}
 	for _, l := range r.file.lines {
-		if l.key != "" && !r.used[l.number] {
+		if l.key != "" && !r.used[l.number] && l.value != "" {
 			r.refuse(l, "a fabric cannot represent it")
 		}
 	}

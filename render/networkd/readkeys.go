@@ -139,10 +139,11 @@ func (r reader) tie(s placedSection, a unitfile.Assignment, id string) bool {
 		}
 	case "VLAN":
 		for _, name := range strings.Fields(a.Value) {
-			if readback.LinkName(name) {
-				r.Kinds[name] = "vlans"
-				node.Put(r.Device(name), "link", node.Plain(id))
+			if !readback.LinkName(name) {
+				return false
 			}
+			r.Kinds[name] = "vlans"
+			node.Put(r.Device(name), "link", node.Plain(id))
 		}
 	default:
 		return false
