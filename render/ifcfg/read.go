@@ -188,8 +188,12 @@ func (r *reader) read() {
 	} else if r.get("MTU") != "" {
 		r.wrong("MTU", "is no number")
 	}
-	if on := r.get("ONBOOT"); on != "" && !r.truth("ONBOOT") {
+	switch on := strings.ToLower(r.get("ONBOOT")); {
+	case on == "" || r.truth("ONBOOT"):
+	case on == "no" || on == "false" || on == "0":
 		node.Put(d, "activation-mode", node.Plain("manual"))
+	default:
+		r.wrong("ONBOOT", "is neither yes nor no")
 	}
 	if mode := strings.ToLower(r.get("STARTMODE")); mode == "manual" || mode == "off" {
 		node.Put(d, "activation-mode", node.Plain("manual"))

@@ -96,9 +96,11 @@ func (r *reader) address4(n string) (netip.Prefix, bool) {
 	if err != nil {
 		var ok bool
 		if bits, ok = readback.DottedLength(mask); !ok {
-			if mask != "" || r.get("PREFIX"+n) != "" {
-				r.wrong("IPADDR"+n, "has no prefix length that can be read")
-				return netip.Prefix{}, false
+			for _, key := range []string{"PREFIX" + n, "NETMASK" + n} {
+				if r.get(key) != "" {
+					r.wrong(key, "is no prefix length: the address is left out")
+					return netip.Prefix{}, false
+				}
 			}
 			bits = classful(a)
 		}

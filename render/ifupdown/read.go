@@ -402,7 +402,7 @@ func (r *reader) bond(s *stanza, name string) {
 // modeless warns of a bond of which nothing says the mode.
 func (r *reader) modeless(s *stanza) {
 	name, _ := s.device()
-	if r.Kinds[name] == "bonds" && s.get("ovs-type") == "" && r.Device(name).Get("interfaces") != nil && r.Device(name).Get("parameters").Get("mode") == nil && !r.noMode[name] {
+	if r.Kinds[name] == "bonds" && readback.LinkName(name) && r.left[name] == "" && s.get("ovs-type") == "" && r.Device(name).Get("interfaces") != nil && r.Device(name).Get("parameters").Get("mode") == nil && !r.noMode[name] {
 		r.noMode[name] = true
 		r.warn(name, "bond-mode", s.file, s.head.number, "no line says the mode: the bond is balance-rr unless modprobe.d says another, and 802.3ad on Cumulus Linux")
 	}

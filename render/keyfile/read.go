@@ -159,6 +159,9 @@ func (r *connectionReader) read(section string) {
 		r.Kinds[r.name] = section
 	}
 	r.entry = r.Device(r.name)
+	if l, ok := r.file.find("connection", "interface-name"); ok {
+		r.PlaceAt(r.entry, r.path, l.number)
+	}
 	for _, key := range idleKeys {
 		r.take("connection", key)
 	}

@@ -19,6 +19,8 @@ type weightedHop struct {
 	to            netip.Prefix
 	table, metric int
 	hop           netstate.NextHop
+	path          string
+	line          int
 }
 
 // addresses reads [ipv4] and [ipv6]. A connection without one has its default
@@ -303,7 +305,7 @@ func (r *connectionReader) placeRoute(l keyLine, to netip.Prefix, via netip.Addr
 		}
 	}
 	if weight > 0 && via.IsValid() && to.Addr().Is4() {
-		r.hops = append(r.hops, weightedHop{to, tableNumber, metric, netstate.NextHop{Gateway: via, Link: r.name, Weight: weight}})
+		r.hops = append(r.hops, weightedHop{to, tableNumber, metric, netstate.NextHop{Gateway: via, Link: r.name, Weight: weight}, r.path, l.number})
 		return
 	}
 	if via.IsValid() {
@@ -352,10 +354,13 @@ func (r *reader) placeHops() {
 		}
 		for _, h := range r.hops {
 			if same(h) {
-				hops.Items = append(hops.Items, node.FlowMap("via", h.hop.Gateway.String(), "dev", h.hop.Link, "weight", strconv.Itoa(h.hop.Weight)))
+				hop := node.FlowMap("via", h.hop.Gateway.String(), "dev", h.hop.Link, "weight", strconv.Itoa(h.hop.Weight))
+				r.PlaceAt(hop, h.path, h.line)
+				hops.Items = append(hops.Items, hop)
 			}
 		}
 		node.Put(item, "hops", hops)
+		r.PlaceAt(item, first.path, first.line)
 		node.Push(r.Beside, "multipath", item)
 		r.hops = slices.DeleteFunc(r.hops, same)
 	}

@@ -132,14 +132,18 @@ var netdevKinds = map[string]string{"bond": "bonds", "vlan": "vlans", "bridge": 
 func (r reader) netdev(file string, sections []placedSection) {
 	head := placedOf(sections, "NetDev")
 	name, section := head.Get("Name"), netdevKinds[head.Get("Kind")]
+	key, why := "Kind", "devices of this kind are not read"
+	if section != "" {
+		key, why = "Name", "is no interface's name"
+	}
 	if !readback.LinkName(name) || section == "" {
 		line := 1
 		for _, a := range head.Keys {
-			if a.Key == "Kind" {
+			if a.Key == key {
 				line = a.Line
 			}
 		}
-		r.Miss(file, line, "[NetDev] Kind", head.Get("Kind"), "devices of this kind are not read")
+		r.Miss(file, line, "[NetDev] "+key, head.Get(key), why)
 		return
 	}
 	r.Kinds[name] = section
@@ -157,6 +161,7 @@ func (r reader) network(file string, sections []placedSection) {
 		return
 	}
 	ids := r.matched(file, match)
+	r.Mark(file, r.files[file], match.Keys[0].Line, match.Keys[len(match.Keys)-1].Line)
 	for i, id := range ids {
 		first, twice := r.taken[id]
 		if !twice {
@@ -212,7 +217,11 @@ func (r reader) leaseMetric(sections []placedSection, id string) {
 func (r reader) matched(file string, m unitfile.Section) []string {
 	var names, macs, drivers []string
 	ethernet := false
+	lines := map[string]int{} // of the words
 	for _, a := range m.Keys {
+		for _, word := range strings.Fields(strings.ToLower(a.Value)) {
+			lines[word] = a.Line
+		}
 		if a.Value == "" { // empties the list (systemd.network(5))
 			switch a.Key {
 			case "Name", "OriginalName":
@@ -250,8 +259,11 @@ func (r reader) matched(file string, m unitfile.Section) []string {
 			name = names[0]
 		}
 		if parsed, err := flow.ParseMAC(mac); err != nil || parsed.IsZero() {
-			r.Miss(file, 1, "[Match] PermanentMACAddress", mac, "is no address")
+			r.Miss(file, lines[mac], "[Match] PermanentMACAddress", mac, "is no address")
 			continue
+		}
+		if name != "" && !readback.LinkName(name) && len(names) == 1 {
+			r.Miss(file, lines[strings.ToLower(name)], "[Match] Name", name, "is no one interface's name: the address alone is read")
 		}
 		id := name
 		if !readback.LinkName(id) {
@@ -280,7 +292,7 @@ func (r reader) matched(file string, m unitfile.Section) []string {
 			return '_'
 		}, name)
 		if strings.HasPrefix(name, "!") || !readback.PrintableName(name) || len(id) > 64 {
-			r.Miss(file, 1, "[Match] Name", name, "a match of this form is not read")
+			r.Miss(file, lines[strings.ToLower(name)], "[Match] Name", name, "a match of this form is not read")
 			continue
 		}
 		node.Put(node.Within(r.Device(id), "match"), "name", node.Quoted(name))

@@ -98,11 +98,13 @@ func (r reader) multipath(s placedSection, id string, hops []string) {
 			if n, err := strconv.Atoi(strings.TrimSpace(weight)); err == nil && n > 0 && n <= 256 {
 				node.Put(hop, "weight", node.Plain(strconv.Itoa(n)))
 			}
+			r.PlaceAt(hop, s.file, a.Line)
 			node.Push(route, "hops", hop)
 		default:
 			r.left(s, a)
 		}
 	}
+	r.PlaceAt(route, s.file, s.Keys[0].Line)
 	node.Push(r.Beside, "multipath", route)
 }
 

@@ -87,6 +87,11 @@ func (f *Host) Mark(file, text string, first, last int) {
 	f.touched = f.touched[max(len(f.touched)-1, 0):]
 }
 
+// PlaceAt says of what is beside the network where it was read.
+func (f *Host) PlaceAt(n *yamldoc.Node, file string, line int) {
+	f.mark(n, func(*yamldoc.Node) place { return place{file, line, 1} })
+}
+
 // touch notes a node whose parts Mark looks at.
 func (f *Host) touch(n *yamldoc.Node) *yamldoc.Node {
 	if len(f.touched) == 0 || f.touched[len(f.touched)-1] != n {
