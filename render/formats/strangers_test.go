@@ -139,6 +139,14 @@ interfaces:
 		"eth2.nmconnection":  "[connection]\nid=eth2\ntype=ethernet\ninterface-name=eth2\ncontroller=bond0\nport-type=bond\n\n[ipv4]\nmethod=manual\naddress1=198.51.100.7/24\n",
 		"eth3.nmconnection":  "[connection]\nid=eth3\ntype=ethernet\ninterface-name=eth3\n\n[ipv6]\naddr-gen-mode=stable-privacy\nmethod=auto\n",
 	}, []string{"interfaces: [eth1, eth2]", "ipv6-address-generation: stable-privacy"}, []string{"eth2.nmconnection:9: [ipv4] method", "eth2.nmconnection:10: [ipv4] address1"}, []string{"bond0.nmconnection:", "eth1.nmconnection:", "eth3.nmconnection:"}},
+	{"ifcfg: ranges of addresses, aliases that do not come up with their device, and one whose DEVICE is another", render.FormatIfcfg, map[string]string{
+		"etc/sysconfig/network-scripts/ifcfg-eth0":        "DEVICE=eth0\nBOOTPROTO=none\nONBOOT=yes\nIPADDR=192.0.2.1\nPREFIX=24\n",
+		"etc/sysconfig/network-scripts/ifcfg-eth0:1":      "DEVICE=eth0:1\nONPARENT=no\nIPADDR=192.0.2.2\nPREFIX=24\n",
+		"etc/sysconfig/network-scripts/ifcfg-eth0:2":      "DEVICE=eth0:3\nONPARENT=yes\nIPADDR=192.0.2.3\nPREFIX=24\n",
+		"etc/sysconfig/network-scripts/ifcfg-eth1":        "DEVICE=eth1\nBOOTPROTO=dhcp\nIPV6INIT=perhaps\nPEERDNS=maybe\n",
+		"etc/sysconfig/network-scripts/ifcfg-eth0-range0": "IPADDR_START=192.0.2.5\nIPADDR_END=192.0.2.7\nPREFIX=24\nCLONENUM_START=5\n",
+		"etc/sysconfig/network-scripts/ifcfg-eth0-range1": "IPADDR_START=192.0.2.9\nIPADDR_END=192.0.3.9\nPREFIX=24\n",
+	}, []string{"192.0.2.1/24", "192.0.2.3/24", "- 192.0.2.5/24: {label: eth0:5}", "- 192.0.2.7/24: {label: eth0:7}"}, []string{"etc/sysconfig/network-scripts/ifcfg-eth0:1:2: ONPARENT", "etc/sysconfig/network-scripts/ifcfg-eth0:2:1: DEVICE", "etc/sysconfig/network-scripts/ifcfg-eth1:3: IPV6INIT", "etc/sysconfig/network-scripts/ifcfg-eth1:4: PEERDNS", "etc/sysconfig/network-scripts/ifcfg-eth0-range1:2: IPADDR_END"}, []string{"192.0.2.2/24", "  eth0-range"}},
 	{"RHEL: what an installer writes into every file, and what a port's says of addresses it cannot have", render.FormatIfcfg, map[string]string{
 		"ifcfg-ens1":  "TYPE=\"Ethernet\"\nPROXY_METHOD=\"none\"\nBROWSER_ONLY=\"no\"\nBOOTPROTO=\"none\"\nDEFROUTE=\"yes\"\nIPV4_FAILURE_FATAL=\"no\"\nIPV6INIT=\"yes\"\nIPV6_AUTOCONF=\"yes\"\nIPV6_DEFROUTE=\"yes\"\nIPV6_FAILURE_FATAL=\"no\"\nIPV6_ADDR_GEN_MODE=\"stable-privacy\"\nNAME=ens1\nDEVICE=ens1\nONBOOT=yes\nIPADDR=192.0.2.5\nPREFIX=24\nPEERDNS=no\nHOTPLUG=no\n",
 		"ifcfg-eth1":  "DEVICE=eth1\nBOOTPROTO=dhcp\nDEFROUTE=yes\nPEERDNS=yes\nIPV6_AUTOCONF=yes\nIPV4_FAILURE_FATAL=no\nMASTER=bond0\nSLAVE=yes\n",

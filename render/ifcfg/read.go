@@ -25,6 +25,8 @@ type reader struct {
 	// values are the assignments; of a key the last one counts.
 	values map[string]shell.Line
 	used   map[string]bool
+	// doubted are the keys that flag has told.
+	doubted map[string]bool
 }
 
 // Read returns what the files, text by path, say of a host. The error is
@@ -51,6 +53,14 @@ func Read(files map[string]string) (render.Found, error) {
 		id := names[suffix]
 		base, number, alias := strings.Cut(suffix, ":")
 		switch {
+		case kind == "ifcfg" && ranges.MatchString(suffix):
+			r := newReader(f, file, files[file])
+			if base := ranges.FindStringSubmatch(suffix)[1]; names[base] == "" {
+				f.Miss(file, 1, "ifcfg", suffix, "there is no ifcfg-"+base)
+			} else {
+				r.id = names[base]
+				r.addressRange()
+			}
 		case kind == "ifcfg" && alias && names[base] == "":
 			f.Miss(file, 1, "ifcfg", suffix, "there is no ifcfg-"+base)
 		case kind == "ifcfg" && alias:
@@ -107,7 +117,7 @@ func isBackup(suffix string) bool {
 }
 
 func newReader(f *readback.Host, file, text string) *reader {
-	r := &reader{Host: f, file: file, values: map[string]shell.Line{}, used: map[string]bool{}}
+	r := &reader{Host: f, file: file, values: map[string]shell.Line{}, used: map[string]bool{}, doubted: map[string]bool{}}
 	for _, l := range shell.Read(text) {
 		if l.Odd {
 			f.Miss(file, l.Line, "line", "", "is no assignment that can be read without a shell")
@@ -127,6 +137,22 @@ func (r *reader) get(key string) string {
 
 func (r *reader) truth(key string) bool {
 	return strings.EqualFold(r.get(key), "yes") || strings.EqualFold(r.get(key), "true") || r.get(key) == "1"
+}
+
+// flag is what a yes or no says, in initscripts' words (is_true, is_false of
+// network-functions); a value that is neither is told.
+func (r *reader) flag(key string) bool {
+	switch strings.ToLower(r.get(key)) {
+	case "yes", "y", "true", "t", "on", "1":
+		return true
+	case "no", "n", "false", "f", "off", "0", "":
+	default:
+		if !r.doubted[key] {
+			r.wrong(key, "is neither yes nor no: it is taken as no")
+		}
+		r.doubted[key] = true
+	}
+	return false
 }
 
 // wrong notes a value that is not understood.
@@ -265,7 +291,16 @@ func (r *reader) vlan() {
 	}
 	n, err := strconv.Atoi(tag)
 	if err != nil || !readback.LinkName(parent) {
-		r.wrong("VLAN", "neither the name nor PHYSDEV and VLAN_ID say the parent and the number")
+		key := "VLAN"
+		for _, said := range []string{"PHYSDEV", "ETHERDEVICE"} {
+			if r.get(said) != "" && !readback.LinkName(parent) {
+				key = said
+			}
+		}
+		if r.get("VLAN_ID") != "" && err != nil {
+			key = "VLAN_ID"
+		}
+		r.wrong(key, "neither the name nor PHYSDEV and VLAN_ID say the parent and the number")
 		return
 	}
 	node.Put(r.Device(r.id), "id", node.PlainInt(n))

@@ -331,6 +331,9 @@ func (r *reader) addresses(s *stanza, name, label string) {
 			node.Put(route, "via", node.Text(g.String()))
 			if n, err := strconv.ParseUint(s.get("metric"), 10, 32); err == nil && n > 0 {
 				node.Put(route, "metric", node.Plain(strconv.FormatUint(n, 10)))
+			} else if err != nil && s.get("metric") != "" {
+				at := s.options[slices.IndexFunc(s.options, func(o option) bool { return o.key == "metric" })]
+				r.Miss(s.file, at.number, at.key, at.value, "is no number: the gateway's route is read without one")
 			}
 			node.Push(r.Device(name), "routes", route)
 		}
@@ -543,7 +546,11 @@ var bridgeParameters = map[string]string{"bridge-fd": "forward-delay", "bridge-h
 func (r *reader) bridge(o option, d *yamldoc.Node) bool {
 	if o.key == "bridge-stp" {
 		on := strings.ToLower(o.first())
-		node.Put(node.Within(d, "parameters"), "stp", node.Plain(strconv.FormatBool(on == "on" || on == "yes" || on == "1")))
+		yes := on == "on" || on == "yes" || on == "1"
+		if !yes && on != "off" && on != "no" && on != "0" {
+			return false
+		}
+		node.Put(node.Within(d, "parameters"), "stp", node.Plain(strconv.FormatBool(yes)))
 		return true
 	}
 	if list, ok := map[string]string{"bridge-pathcost": "path-cost", "bridge-portprio": "port-priority"}[o.key]; ok {

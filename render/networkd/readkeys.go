@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/fabric/yamldoc"
+	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/bondopt"
 	"github.com/linerate/linerate/render/node"
 	"github.com/linerate/linerate/render/readback"
@@ -36,11 +37,19 @@ func readNetDev(r reader, s placedSection, id string) {
 		case "MTUBytes":
 			r.mtu(s, a, id)
 		case "MACAddress":
-			node.Put(r.Device(id), "macaddress", node.Quoted(strings.ToLower(a.Value)))
+			r.address48(s, a, id)
 		default:
 			r.left(s, a)
 		}
 	}
+}
+
+func (r reader) address48(s placedSection, a unitfile.Assignment, id string) {
+	if _, err := flow.ParseMAC(strings.ToLower(a.Value)); err != nil {
+		r.left(s, a)
+		return
+	}
+	node.Put(r.Device(id), "macaddress", node.Quoted(strings.ToLower(a.Value)))
 }
 
 func (r reader) mtu(s placedSection, a unitfile.Assignment, id string) {
@@ -95,7 +104,7 @@ func readNetworkLink(r reader, s placedSection, id string) {
 		case a.Key == "MTUBytes":
 			r.mtu(s, a, id)
 		case a.Key == "MACAddress":
-			node.Put(r.Device(id), "macaddress", node.Quoted(strings.ToLower(a.Value)))
+			r.address48(s, a, id)
 		case a.Key == "RequiredForOnline" && isBool && off == "0":
 			if policy == "" {
 				node.Put(r.Device(id), "optional", node.Plain("true"))
@@ -133,7 +142,10 @@ func (r reader) tie(s placedSection, a unitfile.Assignment, id string) bool {
 			node.Push(master, "interfaces", node.Plain(id))
 		}
 	case "PrimarySlave":
-		on, _ := readback.ZeroOne(a.Value)
+		on, isBool := readback.ZeroOne(a.Value)
+		if !isBool {
+			return false
+		}
 		if bond := s.Get("Bond"); readback.LinkName(bond) && on == "1" {
 			r.Option(bond, "primary", id)
 		}
