@@ -13,8 +13,8 @@ import (
 
 	diagnosetrial "github.com/linerate/linerate/diagnose/trial"
 	"github.com/linerate/linerate/internal/cmd/console"
-	"github.com/linerate/linerate/predict/declared"
 	"github.com/linerate/linerate/internal/cmd/predict"
+	"github.com/linerate/linerate/predict/declared"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/report"
 	"github.com/linerate/linerate/unit"
