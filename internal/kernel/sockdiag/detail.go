@@ -19,6 +19,9 @@ type Detail struct {
 	// Link is the ifindex that the socket is bound to (SO_BINDTODEVICE, or a
 	// link-local address); zero none.
 	Link int
+	// Again is how often in a row its oldest segment was sent again: a SYN that nobody
+	// answers too (idiag_retrans).
+	Again uint8
 	// Unread is what arrived in order and the program has not taken, Unacked
 	// what it wrote and the peer has not acknowledged, bytes.
 	Unread, Unacked uint32
@@ -68,6 +71,7 @@ const (
 
 // Offsets in struct inet_diag_msg behind its addresses.
 const (
+	offsetAgain  = 3
 	offsetIf     = 40
 	offsetCookie = 44
 	offsetRQueue = 56
@@ -113,7 +117,7 @@ func parseDetail(b []byte) (Detail, error) {
 		return Detail{}, err
 	}
 	d := Detail{
-		Socket: s, Cookie: binary.NativeEndian.Uint64(b[offsetCookie:]), Link: int(binary.NativeEndian.Uint32(b[offsetIf:])),
+		Socket: s, Again: b[offsetAgain], Cookie: binary.NativeEndian.Uint64(b[offsetCookie:]), Link: int(binary.NativeEndian.Uint32(b[offsetIf:])),
 		Unread: binary.NativeEndian.Uint32(b[offsetRQueue:]), Unacked: binary.NativeEndian.Uint32(b[offsetWQueue:]),
 	}
 	if err := nlattr.Each(b[messageLen:], d.attribute); err != nil {

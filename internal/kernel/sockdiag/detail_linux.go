@@ -24,7 +24,8 @@ func ConnectionsAt(sport, dport uint16) (all []Detail, err error) {
 }
 
 // ConnectionsBut visits the connections of the calling thread's network namespace
-// whose peers are in none of the prefixes: the kernel leaves those out before it tells
+// whose peers are in none of the prefixes, and those that wait for the answer to their
+// SYN: the kernel leaves those out before it tells
 // anything of them (the first thousand prefixes). A message holds until visit returns.
 // Errors are those of ConnectionsAt.
 func ConnectionsBut(peers []netip.Prefix, visit func(Message)) error {

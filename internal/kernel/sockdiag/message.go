@@ -17,6 +17,9 @@ type Message []byte
 // Cookie names the socket, as in Detail.
 func (m Message) Cookie() uint64 { return binary.NativeEndian.Uint64(m[offsetCookie:]) }
 
+// State is the connection's.
+func (m Message) State() State { return State(m[1]) }
+
 // Waiting reports bytes that the program has not read, or the peer has not
 // acknowledged.
 func (m Message) Waiting() bool {
@@ -116,11 +119,14 @@ func picking(peers []netip.Prefix, in bool) []byte {
 	return program
 }
 
-// pickingRequest asks for the connections whose peers picking lets through: with all
-// that Detail holds, or only that they are there.
+// pickingRequest asks for the connections whose peers picking lets through: with all that
+// Detail holds, and those too that wait for the answer to their SYN; or only that they are
+// there.
 func pickingRequest(peers []netip.Prefix, in, whole bool) []byte {
 	b := allRequest(0, 0)
-	if !whole {
+	if whole {
+		binary.NativeEndian.PutUint32(b[52:], carrying|1<<SynSent)
+	} else {
 		b[3] = 0
 	}
 	if len(peers) > 0 {
