@@ -51,7 +51,7 @@ const (
 	leastRate = 10 * unit.Kbps
 	// What other connections than the followed may send in all and not be looked for: a
 	// segment a second, which leastRate is, and that part of everything, which the times of
-	// two readings differ by.
+	// two readings differ by, at most.
 	othersRate, othersShare = 1, 0.005
 	// mostLinks is how many links are looked at each time; of more only the
 	// first and the last counts are read.

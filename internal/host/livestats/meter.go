@@ -40,6 +40,9 @@ type meter struct {
 	unseen        []string
 }
 
+// mostExpected bounds what is made room for before it comes.
+const mostExpected = 100_000
+
 // sent is how many segments TCP has sent in all, and how many the followed connections.
 type sent struct {
 	at  time.Duration
@@ -76,7 +79,7 @@ func newMeter(cfg Config) (*meter, error) {
 		return nil, err
 	}
 	return &meter{
-		cfg: cfg, handle: h, follower: f, begin: time.Now(), met: make(map[uint64]met), flows: make(map[uint64]*track),
+		cfg: cfg, handle: h, follower: f, begin: time.Now(), flows: make(map[uint64]*track),
 		asked: make(map[uint64]bool), backlog: make(map[string]float64),
 	}, nil
 }
@@ -144,11 +147,11 @@ func (m *meter) unanswered() (peers []livetraffic.Unanswered) {
 	return peers
 }
 
-// due reports that all connections are listed at a look, that long before the end: a
+// due reports that all connections may be listed at a look, that long before the end: a
 // list that would cost too much so near the last one waits for it.
 func (m *meter) due(left time.Duration) bool {
 	free := time.Duration(float64(m.cost) / costShare)
-	return m.lists == 0 || m.crowded || free <= interval || m.last-m.list >= free && left >= free
+	return free <= interval || m.last-m.list >= free && left >= free
 }
 
 // look reads connections, and links and cores: all of them where whole is set, which is
@@ -167,28 +170,33 @@ func (m *meter) look(whole bool) error {
 	return nil
 }
 
-// lookAtConnections lists all of them where that is due, and at the end where others than
-// the followed ones moved something; else it looks at those.
+// lookAtConnections looks at the followed ones. It lists all at first, and where others
+// moved something meanwhile: when that is due, and at the end.
 func (m *meter) lookAtConnections(end bool) error {
-	if m.due(m.cfg.Span - m.last) {
+	if m.lists == 0 || m.crowded {
 		return m.listAll()
 	}
+	before := tcpCounts()
 	if err := m.follow(); err != nil {
 		return err
 	}
 	switch {
-	case end && (m.sent.by == nil || len(m.followed) == mostFollowed || m.othersSent(m.sentNow())):
+	case m.sent.by == nil && !end:
+		m.sent = m.sentUntil(tcpCounts())
+		return nil
+	case !end && !m.due(m.cfg.Span-m.last):
+		return nil
+	case m.sent.by == nil, len(m.followed) == mostFollowed, m.othersSent(m.sentUntil(before)):
 		return m.listAll()
-	case m.sent.by == nil:
-		m.sent = m.sentNow()
 	}
 	return nil
 }
 
-// sentNow is what was sent until the newest look. What comes is acknowledged, so that who
-// only receives sends too.
-func (m *meter) sentNow() sent {
-	tcp := tcpCounts()
+// sentUntil is what was sent until the newest look, by TCP's counters: as they were behind
+// the first look, and before a later one, so that what the followed connections sent
+// between two readings is never another's. What comes is acknowledged, so that who only
+// receives sends too.
+func (m *meter) sentUntil(tcp map[string]int64) sent {
 	now := sent{at: m.last, all: tcp["OutSegs"] + tcp["RetransSegs"], by: make(map[uint64]uint32)}
 	for _, t := range m.followed {
 		now.by[t.last.Cookie] = t.last.Info.SegsOut
@@ -221,6 +229,9 @@ func (m *meter) listAll() error {
 	m.list = m.last
 	m.lists++
 	m.sent = sent{}
+	if m.lists == 1 {
+		m.met = make(map[uint64]met, min(max(before["CurrEstab"], 0), mostExpected))
+	}
 	var broken error
 	if err := sockdiag.ConnectionsBut(m.within(), func(said sockdiag.Message) {
 		if err := m.meet(said); err != nil {
