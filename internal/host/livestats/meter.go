@@ -176,28 +176,37 @@ func (m *meter) lookAtConnections(end bool) error {
 	if m.lists == 0 || m.crowded {
 		return m.listAll()
 	}
-	before := tcpCounts()
+	may, all := end || m.due(m.cfg.Span-m.last), int64(0)
+	if may && m.sent.by != nil {
+		all = allSent()
+	}
 	if err := m.follow(); err != nil {
 		return err
 	}
 	switch {
-	case m.sent.by == nil && !end:
-		m.sent = m.sentUntil(tcpCounts())
-		return nil
-	case !end && !m.due(m.cfg.Span-m.last):
-		return nil
-	case m.sent.by == nil, len(m.followed) == mostFollowed, m.othersSent(m.sentUntil(before)):
+	case may && (m.sent.by == nil && end || len(m.followed) == mostFollowed):
+		return m.listAll()
+	case m.sent.by == nil:
+		m.sent = m.sentUntil(allSent())
+	case may && m.othersSent(m.sentUntil(all)):
 		return m.listAll()
 	}
 	return nil
 }
 
-// sentUntil is what was sent until the newest look, by TCP's counters: as they were behind
-// the first look, and before a later one, so that what the followed connections sent
-// between two readings is never another's. What comes is acknowledged, so that who only
-// receives sends too.
-func (m *meter) sentUntil(tcp map[string]int64) sent {
-	now := sent{at: m.last, all: tcp["OutSegs"] + tcp["RetransSegs"], by: make(map[uint64]uint32)}
+// allSent is how many segments TCP has sent, but for those that ask whether an idle peer is
+// still there.
+func allSent() int64 {
+	groups, _ := procfs.Netstat() // countMachine says what cannot be read
+	tcp := tcpCounts()
+	return tcp["OutSegs"] + tcp["RetransSegs"] - groups["TcpExt"]["TCPKeepAlive"]
+}
+
+// sentUntil is what was sent until the newest look, in all as it was read behind the first
+// look, and before a later one: so what the followed connections sent between two readings
+// is never another's. What comes is acknowledged, so that who only receives sends too.
+func (m *meter) sentUntil(all int64) sent {
+	now := sent{at: m.last, all: all, by: make(map[uint64]uint32)}
 	for _, t := range m.followed {
 		now.by[t.last.Cookie] = t.last.Info.SegsOut
 	}
