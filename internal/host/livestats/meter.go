@@ -242,7 +242,9 @@ func (m *meter) listAll() error {
 		m.met = make(map[uint64]met, min(max(before["CurrEstab"], 0), mostExpected))
 	}
 	var broken error
-	if err := sockdiag.ConnectionsBut(m.within(), func(said sockdiag.Message) {
+	// The first list is of many that are idle: the rest of the few that move comes with
+	// the next look at them.
+	if err := sockdiag.ConnectionsBut(m.within(), m.lists == 1, func(said sockdiag.Message) {
 		if err := m.meet(said); err != nil {
 			broken = err
 		}
@@ -326,6 +328,7 @@ func (m *meter) meet(said sockdiag.Message) error {
 		m.flows[cookie] = t
 	}
 	if m.last > was.at {
+		t.complete(now)
 		t.add(now)
 	}
 	t.last, t.end = now, m.last
@@ -343,6 +346,7 @@ func (m *meter) follow() error {
 			return err
 		}
 		if there {
+			t.complete(now)
 			t.add(now)
 			t.last, t.end = now, m.last
 		}

@@ -107,7 +107,10 @@ func askedRequest() []byte {
 }
 
 // everything are the attributes that Detail is read from (idiag_ext).
-const everything = 1<<(diagInfo-1) | 1<<(diagVegas-1) | 1<<(diagCong-1) | 1<<(diagSKMemInfo-1)
+const everything = onlyInfo | 1<<(diagVegas-1) | 1<<(diagCong-1) | 1<<(diagSKMemInfo-1)
+
+// onlyInfo is tcp_info alone.
+const onlyInfo = 1 << (diagInfo - 1)
 
 // parseDetail reads one struct inet_diag_msg with its attributes. An attribute
 // that is too short is left out.

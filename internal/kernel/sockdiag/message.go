@@ -119,15 +119,13 @@ func picking(peers []netip.Prefix, in bool) []byte {
 	return program
 }
 
-// pickingRequest asks for the connections whose peers picking lets through: with all that
-// Detail holds, and those too that wait for the answer to their SYN; or only that they are
-// there.
-func pickingRequest(peers []netip.Prefix, in, whole bool) []byte {
+// pickingRequest asks for the connections whose peers picking lets through: with what is to
+// be told of each (idiag_ext), and those too that wait for the answer to their SYN; or,
+// where that is nothing, only that they are there.
+func pickingRequest(peers []netip.Prefix, in bool, tell uint8) []byte {
 	b := allRequest(0, 0)
-	if whole {
+	if b[3] = tell; tell != 0 {
 		binary.NativeEndian.PutUint32(b[52:], carrying|1<<SynSent)
-	} else {
-		b[3] = 0
 	}
 	if len(peers) > 0 {
 		b = append(b, nlattr.Encode(diagBytecode, picking(peers, in))...)
