@@ -144,7 +144,7 @@ func TestKernelUse(t *testing.T) {
 	}
 }
 
-// TestOthers: where the followed connections sent all that TCP did, the last look lists no
+// TestOthers: where the followed connections sent all that TCP did, the last sample lists no
 // other; where another did, it is found.
 func TestOthers(t *testing.T) {
 	if os.Getuid() != 0 {

@@ -32,7 +32,7 @@ type meter struct {
 	// those that it left out.
 	established, inside int
 	asked               map[uint64]bool // by cookie: those that waited for an answer to their SYN at the first list
-	sent                sent            // at the second look; zero until then
+	sent                sent            // at the second sample; zero until then
 
 	first, newest machine
 	backlog       map[string]float64 // sums over the looks
@@ -155,7 +155,7 @@ func (m *meter) due(left time.Duration) bool {
 }
 
 // look reads connections, and links and cores: all of them where whole is set, which is
-// the first look and the last.
+// the first sample and the last.
 func (m *meter) look(whole bool) error {
 	m.last = time.Since(m.begin)
 	if err := m.lookAtConnections(whole); err != nil {
@@ -202,8 +202,8 @@ func allSent() int64 {
 	return tcp["OutSegs"] + tcp["RetransSegs"] - groups["TcpExt"]["TCPKeepAlive"]
 }
 
-// sentUntil is what was sent until the newest look, in all as it was read behind the first
-// look, and before a later one: so what the followed connections sent between two readings
+// sentUntil is what was sent until the newest sample, in all as it was read behind the first
+// sample, and before a later one: so what the followed connections sent between two readings
 // is never another's. What comes is acknowledged, so that who only receives sends too.
 func (m *meter) sentUntil(all int64) sent {
 	now := sent{at: m.last, all: all, by: make(map[uint64]uint32)}
@@ -243,7 +243,7 @@ func (m *meter) listAll() error {
 	}
 	var broken error
 	// The first list is of many that are idle: the rest of the few that move comes with
-	// the next look at them.
+	// the next sample of them.
 	if err := sockdiag.ConnectionsBut(m.within(), m.lists == 1, func(said sockdiag.Message) {
 		if err := m.meet(said); err != nil {
 			broken = err

@@ -73,7 +73,7 @@ const (
 	defaultEvery   = time.Minute
 )
 
-// station is one host that is asked.
+// natsAgent is one host that is asked.
 type natsAgent struct {
 	cfg      Config
 	conn     *link.Conn
@@ -90,11 +90,11 @@ type natsAgent struct {
 	running    room // requests under way
 	lanes      *link.Lanes
 
-	// mu comes before a talk's own, where both are held.
+	// mu comes before a session's own, where both are locked.
 	mu       sync.Mutex
 	sessions map[string]*session
 	over     bool
-	ends     sync.WaitGroup // of talks
+	ends     sync.WaitGroup // of sessions
 }
 
 // Run answers for a host until ctx ends, and then ends every conversation: its
