@@ -46,8 +46,17 @@ type Tunnel struct {
 	Evidence []record.Evidence
 }
 
-// Tunnels are those of the case that leave by a bond.
-func (v *View) Tunnels() (out []Tunnel) {
+// Tunnels are those of the case that leave by a bond. They are looked for once: every
+// bond is asked of every run.
+func (v *View) Tunnels() []Tunnel {
+	if v.tunnels == nil {
+		v.tunnels = v.findTunnels()
+	}
+	return v.tunnels
+}
+
+func (v *View) findTunnels() []Tunnel {
+	out := []Tunnel{}
 	for _, h := range v.Hosts {
 		if !v.Bundled(h) {
 			continue

@@ -138,7 +138,7 @@ const headRead = 64 << 10
 // contentOf looks into a plain file. One that cannot be read counts as other
 // text: writing it says why it cannot be written.
 func contentOf(path string, info fs.FileInfo) Content {
-	if !info.Mode().IsRegular() || info.Size() == 0 {
+	if !userfile.Plain(info) {
 		return nothingThere
 	}
 	f, err := os.Open(path)

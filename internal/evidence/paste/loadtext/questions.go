@@ -112,9 +112,6 @@ var coreWords = piece.Compile(`(?i)\b(?:(?:only|just|single|one|1|all)\b(?: \w+)
 // noMore is how a sentence says that several connections carry no more than one.
 var noMore = piece.Compile(`(?i)\b(?:no|not|never|n't|doesn.t|don.t|without|same)\b[^.;]{0,40}\b(?:doubl\w+|twice|add|scal\w+|more|better|faster|help\w*|differ\w*)`)
 
-// mostSentences are looked at in a case.
-const mostSentences = 2000
-
 // questionSpan is how many lines lie at most between what a question is about and what
 // is wrong with it: outputs stand between.
 const questionSpan = 40
@@ -123,9 +120,6 @@ const questionSpan = 40
 // a later sentence says what is wrong.
 func readQuestions(s *sink, lines []piece.Line) (read int) {
 	l := lines[0]
-	if s.C.Asked++; s.C.Asked > mostSentences {
-		return 0
-	}
 	said := func(key, value string) {
 		s.Set("said", key, value, l)
 		read = 1

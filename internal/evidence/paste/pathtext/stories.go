@@ -85,7 +85,11 @@ var inside = piece.Compile(`(?i)\b(?:nothing|neither|nor|none|no longer)\b`)
 
 // tellStories notes what a line's sentences tell.
 func (s *sink) tellStories(text string, l piece.Line) {
-	for _, sentence := range append(sentences(text), text) {
+	all := sentences(text)
+	if len(all) != 1 || all[0] != text {
+		all = append(all, text)
+	}
+	for _, sentence := range all {
 		asks := strings.HasSuffix(strings.TrimSpace(sentence), "?")
 		for _, story := range allStories {
 			m := story.words.FindStringIndex(sentence)

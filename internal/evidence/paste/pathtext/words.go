@@ -16,11 +16,8 @@ var PathWords = piece.Reader{
 	Read:      func(s *piece.Sink, lines []piece.Line) int { return readWords(&sink{s}, lines) },
 }
 
-// What a sentence is.
-const (
-	fewestWords   = 5
-	mostSentences = 2000 // of a case: questions are short, logs are not
-)
+// fewestWords are those of a sentence.
+const fewestWords = 5
 
 // marks are words of which each line that counts has one.
 var marks = []string{"flannel", "calico", "cilium", "weave", "canal", "vxlan", "geneve", "ipip", "wireguard", "openvpn", "ipsec", "strongswan", "tailscale", "zerotier", "netbird", "tunnel", "vpn", "overlay", "nebula", "tinc", "n2n", " gre", "backend",
@@ -136,9 +133,6 @@ var plainWords = strings.NewReplacer("**", "", "i.e. ", "that is ", "e.g. ", "as
 
 func readWords(s *sink, lines []piece.Line) (read int) {
 	l := lines[0]
-	if s.C.Asked++; s.C.Asked > mostSentences {
-		return 0
-	}
 	said := func(key, value string) {
 		s.Set("said", key, value, l)
 		read = 1
