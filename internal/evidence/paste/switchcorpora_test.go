@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
-	"github.com/linerate/linerate/internal/evidence/paste/switchtext"
+	"github.com/linerate/linerate/internal/evidence/paste/switchfacts"
 	"github.com/linerate/linerate/internal/evidence/switchstate"
 	"go.yaml.in/yaml/v3"
 )
@@ -141,7 +141,7 @@ func notOutput(text []byte, n piece.NotRead) bool {
 func stateOf(c *piece.Case) switchstate.Switch {
 	for _, h := range c.Hosts {
 		if h.Switch {
-			return switchtext.State(h)
+			return switchfacts.State(h)
 		}
 	}
 	return switchstate.Switch{}

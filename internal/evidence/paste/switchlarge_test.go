@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
-	"github.com/linerate/linerate/internal/evidence/paste/switchtext"
+	"github.com/linerate/linerate/internal/evidence/paste/switchfacts"
 )
 
 // largeSwitches are texts of many lines that would take a reader long whose
@@ -48,7 +48,7 @@ func TestSwitchesLarge(t *testing.T) {
 			start := time.Now()
 			c := Parse([]piece.Text{{Bytes: []byte(text)}})
 			for _, h := range c.Hosts {
-				switchtext.State(h)
+				switchfacts.State(h)
 			}
 			if took := time.Since(start); took > 30*time.Second {
 				t.Errorf("%d kB took %v", len(text)>>10, took)

@@ -1,4 +1,6 @@
-package switchtext
+// Package switchfacts makes a switch of what readers found in its outputs: the facts of
+// a host that is one, as a switchstate.Switch.
+package switchfacts
 
 import (
 	"cmp"
@@ -137,9 +139,9 @@ func junosMembers(h *piece.Host, subject string, v *switchstate.VLANs) {
 	if v.Allowed != "" || v.Access > 0 {
 		return
 	}
-	set := make(vlanSet)
+	set := make(piece.VLANSet)
 	for _, x := range h.Facts[subject]["vlan_members"] {
-		more, ok := vlansOf(cmp.Or(text(h, "vlan "+x.Text, "id"), x.Text))
+		more, ok := piece.VLANsOf(cmp.Or(text(h, "vlan "+x.Text, "id"), x.Text))
 		if !ok {
 			return // one without a number: the list would be short
 		}
@@ -334,7 +336,7 @@ func bridged(h *piece.Host, subject string, v *switchstate.VLANs) {
 	if *v != (switchstate.VLANs{}) {
 		return
 	}
-	if set, ok := vlansOf(text(h, subject, "bridge-vids")); ok {
+	if set, ok := piece.VLANsOf(text(h, subject, "bridge-vids")); ok {
 		v.Mode, v.Allowed = "trunk", set.String()
 	}
 	v.Native = number(h, subject, "bridge-pvid")
