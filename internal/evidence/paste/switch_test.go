@@ -97,7 +97,7 @@ func FuzzSwitches(f *testing.F) {
 	for _, tc := range slices.Concat(switchCases, lldpCases) {
 		f.Add([]byte(tc.text))
 	}
-	for _, tc := range slices.Concat(ciscoStates, otherStates, moreStates, neighbourStates, portStates) {
+	for _, tc := range slices.Concat(ciscoStates, otherStates, moreStates, neighbourStates, portStates, freshStates) {
 		f.Add([]byte(tc.text))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {

@@ -23,7 +23,7 @@ func largeSwitches() map[string]string {
 	}
 	all := make(map[string]string)
 	var each strings.Builder
-	for _, tc := range slices.Concat(ciscoStates, otherStates, moreStates, neighbourStates, portStates) {
+	for _, tc := range slices.Concat(ciscoStates, otherStates, moreStates, neighbourStates, portStates, freshStates) {
 		each.WriteString(tc.text + "\n")
 	}
 	all["every sample again and again"] = strings.Repeat(each.String(), 1<<20/each.Len()+1)

@@ -107,7 +107,7 @@ func portTold(p switchstate.Port) (out []string) {
 // TestSwitchStates reads texts of each platform: what is wanted must be said, nothing
 // may be left unread, and what must not be said is behind "not ".
 func TestSwitchStates(t *testing.T) {
-	for _, tc := range slices.Concat(ciscoStates, otherStates, moreStates, neighbourStates, portStates) {
+	for _, tc := range slices.Concat(ciscoStates, otherStates, moreStates, neighbourStates, portStates, freshStates) {
 		t.Run(tc.name, func(t *testing.T) {
 			c := Parse([]piece.Text{{Bytes: []byte(tc.text)}})
 			for _, n := range c.NotRead {
@@ -142,7 +142,7 @@ func TestSwitchStatesWrapped(t *testing.T) {
 		"quoted":        func(s string) string { return each(s, "> ", "") },
 		"a fence":       func(s string) string { return "Here it is:\n\n```\n" + s + "```\n" },
 	} {
-		for _, tc := range slices.Concat(ciscoStates, otherStates, moreStates, neighbourStates, portStates) {
+		for _, tc := range slices.Concat(ciscoStates, otherStates, moreStates, neighbourStates, portStates, freshStates) {
 			plain := Parse([]piece.Text{{Bytes: []byte(tc.text)}})
 			c := Parse([]piece.Text{{Bytes: []byte(wrap(tc.text))}})
 			want, got := told(stateOf(&plain)), told(stateOf(&c))

@@ -55,6 +55,9 @@ var paloMember = piece.Compile(`^(ethernet\d+/\d+)\s+(yes|no)\s+(\w+)\s+(\w+)\s+
 
 var paloState = piece.Compile(`^(ethernet\d+/\d+|Partner)\s+(\d+)\s+(\d+)\s+(Active|Passive)\s+(Fast|Slow)\s+(\d+)\s+(0x[0-9A-Fa-f]+)`)
 
+// paloCount is a row of a port's counters: LACPDUs sent and received, then others.
+var paloCount = piece.Compile(`^(ethernet\d+/\d+)\s+(\d+)\s+(\d+)(?:\s+\d+){6}$`)
+
 var brocadeHead = piece.Compile(`^\s*(?:Total number of LAGs:|Total number of deployed LAGs:|LAG\s+Type\s+Deploy Trunk|Configured trunks:|Operational trunks:|=== LAG )`)
 
 var brocadeRow = piece.Compile(`^(.*?)\s*(dynamic|static|keep-alive|keepaliv)\s+([YN])\s+(\d+|none)\s+(\S+)\s+(?:e(?:the)? )?(.*)$`)
@@ -67,7 +70,7 @@ var nokiaPort = piece.Compile(`^(?:(\d+)\(([ed])\)\s+)?((?:\w+-)?[A-Z0-9]+(?:/\w
 
 var nokiaLag = piece.Compile(`^(\d+)\s+(up|down)\s+(up|down)\s+(?:Yes|No)\s+\d+\s+(\d+)`)
 
-var os9Row = piece.Compile(`^\s*(?:(L)\s+)?(\d+)\s+(L2L3|L[23])\s+(up|down)\s+\S+\s+((?:Te|Gi|Fo|Hu|Tf) \d+/\d+(?:/\d+)?)\s+\((Up|Down)\)\*?`)
+var os9Row = piece.Compile(`^\s*(?:(L)\s+)?(\d+)\s+(L2L3|L[23])\s+(up|down)\s+\d\S*(?:\s+((?:Te|Gi|Fo|Hu|Tf) \d+/\d+(?:/\d+)?)\s+\((Up|Down)\)\*?)?\s*$`)
 
 var os9More = piece.Compile(`^((?:Te|Gi|Fo|Hu|Tf) \d+/\d+(?:/\d+)?)\s+\((Up|Down)\)\*?$`)
 
@@ -200,6 +203,11 @@ func readPalo(s *sink, lines []piece.Line) int {
 				s.SetIf("port "+port, whose+"_state", piece.NumberText(m[7]), l)
 				s.Set("port "+port, whose+"_key", m[6], l)
 			}
+			return true
+		}
+		if m := paloCount.FindStringSubmatch(text); m != nil {
+			s.Set("port "+m[1], "tx_lacp", m[2], l)
+			s.Set("port "+m[1], "rx_lacp", m[3], l)
 			return true
 		}
 		key, value, ok := strings.Cut(text, ":")
@@ -353,7 +361,9 @@ func readOS9(s *sink, lines []piece.Line) int {
 			channel, last = "Po"+m[2], l
 			s.Set("channel "+channel, "protocol", map[bool]string{true: "lacp", false: "static"}[m[1] == "L"], l)
 			s.Set("channel "+channel, "state", m[4], l)
-			all = append(all, member{s.portName(m[5]), m[6], piece.YesNo[m[6] == "Up"]})
+			if m[5] != "" {
+				all = append(all, member{s.portName(m[5]), m[6], piece.YesNo[m[6] == "Up"]})
+			}
 			return true
 		}
 		if m := os9More.FindStringSubmatch(text); m != nil && channel != "" {
