@@ -414,4 +414,24 @@ Local Port id: Eth1/1
 System Name: leaf01
 `, `at Eth1/6: lb1.example.com port 1/2.1 chassis SERIAL77
 at Eth1/1: leaf01 port Ethernet1/1 chassis 02:00:00:00:0a:02`},
+	{"EOS, what a Jericho hashes on", `s1#show load-balance profile
+default (global):
+Lag Hashing on IP-TCP-UDP headers for IP packets is ON
+Lag Hashing on MAC header for IP packets is OFF
+Full symmetric hashing is OFF
+Lag Hashing mode is flow-based
+Lag Hash seed is 7 (automatically selected)*
+Lag Hash polynomial is 3 (automatically selected)*
+Lag Hash key shift is 16 (automatically selected)*
+Lag Hashing on ingress interface is ON
+Allowed member selection methods: Multiplication SmoothDistribution
+Port-channel load-balancing in egress replication is OFF
+MAC hash fields:
+   Source MAC Address is ON
+IPv4 hash fields:
+   Source IPv4 Address is ON
+L4 hash fields:
+   Source Port is ON
+`, `vendor eos
+hash IP-TCP-UDP headers, ingress interface polynomial 3, key shift 16 (layer 4, switch)`},
 }

@@ -416,10 +416,9 @@ var SwitchHash = piece.Reader{
 				m := lagHash.FindStringSubmatch(text)
 				s.ofSwitch("cumulus", l)
 				s.Set("host", "lag_hash."+m[1], m[2], l)
-			case strings.HasPrefix(text, "LAG hashing"), strings.HasPrefix(text, "L2 hashing"), strings.HasPrefix(text, "L3 hashing"):
-				s.ofSwitch("eos", l)
-				key, value, _ := strings.Cut(text, " is ")
-				s.SetIf("host", "hash."+strings.ReplaceAll(strings.ToLower(key), " ", "_"), value, l)
+			case sandLine.MatchString(text):
+				s.sandHash(text, l)
+			case s.vendor() == "eos" && (sandField.MatchString(text) || strings.HasSuffix(text, " hash fields:") || strings.HasPrefix(text, "Allowed member selection methods:")):
 			case strings.Trim(text, "-+| ") == "", strings.HasPrefix(text, "| Hash"), strings.HasPrefix(text, "|"), len(f) == 1 && strings.ToUpper(text) == text && where != "":
 			default:
 				return false
@@ -429,7 +428,31 @@ var SwitchHash = piece.Reader{
 	}),
 }
 
-var hashHead = piece.Compile(`^\s*(?:stack-unit \d+ Port-Set \d+|EcmpAlgo- \S+ LagAlgo-|lag_hash_config\.\w+\s*=|LAG hashing (?:on|mode|seed|polynomial|is)|\|?\s*(?:Hash\s+\|?\s*Configuration|LAG Hash)\b|\| (?:ECMP|LAG)\s+\| \+-)`)
+var hashHead = piece.Compile(`^\s*(?:stack-unit \d+ Port-Set \d+|EcmpAlgo- \S+ LagAlgo-|lag_hash_config\.\w+\s*=|[Ll][Aa][Gg] [Hh]ash(?:ing)? (?:on|mode|seed|polynomial|key)\b|\|?\s*(?:Hash\s+\|?\s*Configuration|LAG Hash)\b|\| (?:ECMP|LAG)\s+\| \+-)`)
+
+// sandLine is a line of what a Jericho hashes on (EOS: `show load-balance profile`),
+// sandField one of a list of fields.
+var sandLine = piece.Compile(`(?i)^(?:lag hash(?:ing)? (on|mode|seed|polynomial|key shift)\b(.*?) is |full symmetric hashing is )(\S+)`)
+
+var sandField = piece.Compile(`^[A-Z][\w :,-]* is (?:ON|OFF)\*?$`)
+
+// sandHash reads a line of a Jericho's hash: the headers that it looks at, then what it
+// computes with.
+func (s *sink) sandHash(text string, l piece.Line) {
+	s.ofSwitch("eos", l)
+	m := sandLine.FindStringSubmatch(text)
+	switch key := strings.ToLower(m[1]); {
+	case key == "on" && m[3] == "ON":
+		now, _ := s.Host.Get("host", "load_balance")
+		words, _, _ := strings.Cut(strings.TrimSpace(m[2]), " for ")
+		s.setOnly("host", "load_balance", strings.TrimPrefix(now.Text+", "+words, ", "), l)
+	case key == "seed":
+		s.SetIf("host", "hash_seed", piece.NumberText(m[3]), l)
+	case key == "polynomial" || key == "key shift":
+		now, _ := s.Host.Get("host", "hash_algorithm")
+		s.setOnly("host", "hash_algorithm", strings.TrimPrefix(now.Text+", "+key+" "+m[3], ", "), l)
+	}
+}
 
 // hashTable begins SONiC's table of a hash within the table of all, hashRow is a row
 // of it: a field, and in the first row the algorithm.
