@@ -59,6 +59,7 @@ func TestOVSRendered(t *testing.T) {
 		shape(t, sw, "p0", 4*memberRate)
 		shape(t, sw, "q0", memberRate)
 		shape(t, sw, "q1", memberRate)
+		s.Await("bond0", 2, time.Minute)
 		floor.Await(t, b, "bond0", 2, 60*time.Second)
 	}
 	s.Vsctl("add-port", "br0", "p0")
