@@ -234,6 +234,7 @@ type Aggregator struct {
 // Bits of BondPort.ActorState and PartnerState (IEEE 802.1AX 6.4.2.3;
 // LACP_STATE_* of include/net/bond_3ad.h).
 const (
+	LACPActivity     = 1 << 0 // sends by itself; without it only where the other end does
 	LACPSync         = 1 << 3
 	LACPCollecting   = 1 << 4
 	LACPDistributing = 1 << 5

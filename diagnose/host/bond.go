@@ -35,7 +35,7 @@ func portsOf(h netstate.Host, bond netstate.Link) []netstate.Link {
 // bondRules are what is looked for in each bond, in the order it is said.
 var bondRules = [...]func(bondView) (Finding, bool){
 	bondView.portDown, bondView.noPartner, bondView.twoPartners, bondView.outside, bondView.split, bondView.unwatched, bondView.portMTU,
-	bondView.churned, bondView.flapping, bondView.onePolicyLink, bondView.unequal, bondView.delays, bondView.minLinks,
+	bondView.bothPassive, bondView.churned, bondView.flapping, bondView.onePolicyLink, bondView.unequal, bondView.delays, bondView.minLinks,
 }
 
 // bonds judges each bond of a host.
@@ -117,6 +117,31 @@ func (b bondView) noPartner() (Finding, bool) {
 		},
 		Remedy: "configure the switch ports of this bond as one LACP group (mode active), all in the same VLANs",
 	}, true
+}
+
+// bothPassive: neither end sends LACP frames by itself. A port begins as if its partner
+// were active (ad_rx_machine, drivers/net/bonding/bond_3ad.c), so that the group comes up,
+// and falls apart each time that nothing was heard for three frames.
+func (b bondView) bothPassive() (Finding, bool) {
+	if b.link.Bond.Mode != netstate.LACP || !b.link.Up {
+		return Finding{}, false
+	}
+	var out []netstate.Link
+	var evidence []record.Evidence
+	for _, p := range b.ports {
+		if p.Port == nil || !p.Carrier || p.Port.ActorState == 0 || p.Port.PartnerState == 0 || p.Port.PartnerMAC.IsZero() ||
+			p.Port.ActorState&netstate.LACPActivity != 0 || p.Port.PartnerState&netstate.LACPActivity != 0 {
+			continue
+		}
+		out = append(out, p)
+		evidence = append(evidence, diagnose.Fact("LACP on "+p.Name, fmt.Sprintf("both ends passive (states %d and %d)", p.Port.ActorState, p.Port.PartnerState), "IFLA_BOND_SLAVE_AD_ACTOR_OPER_PORT_STATE, ..._PARTNER_..."))
+	}
+	return Finding{
+		Kind:     BondPassive,
+		What:     fmt.Sprintf("%s and its LACP partner are both passive: neither sends by itself, and %s leaves the group again and again", b.link.Name, portNames(out)),
+		Severity: Fault, Evidence: evidence,
+		Remedy: fmt.Sprintf("make one end active: lacp_active on for %s (its default), or `channel-group N mode active` on the switch", b.link.Name),
+	}, len(out) > 0
 }
 
 // outside: ports with carrier that are in another aggregator than the active
@@ -474,7 +499,7 @@ func (b bondView) twoPartners() (Finding, bool) {
 // AD_CHURN_DETECTION_TIME).
 func (b bondView) churned() (Finding, bool) {
 	ad, ok := b.lacp()
-	if !ok || ad.PartnerMAC.IsZero() {
+	if _, passive := b.bothPassive(); !ok || ad.PartnerMAC.IsZero() || passive {
 		return Finding{}, false
 	}
 	var out []netstate.Link

@@ -10,6 +10,7 @@ const (
 	BondUnwatched     = "bond-unwatched"
 	BondPortMTU       = "bond-port-mtu"
 	BondChurn         = "bond-churn"
+	BondPassive       = "bond-lacp-passive"
 	BondFlapping      = "bond-flapping"
 	BondOneLink       = "bond-one-link"
 	BondLayer2Gateway = "bond-layer2-gateway"
@@ -69,7 +70,7 @@ const (
 )
 
 var kinds = [...]string{
-	BondPortDown, BondNoPartner, BondTwoPartners, BondPortOutside, BondUnwatched, BondPortMTU, BondChurn, BondFlapping, BondOneLink,
+	BondPortDown, BondNoPartner, BondTwoPartners, BondPortOutside, BondUnwatched, BondPortMTU, BondChurn, BondPassive, BondFlapping, BondOneLink,
 	BondLayer2Gateway, BondUnequal, BondDelay, BondMinLinks, BondPortAddress, BondPortVLAN, BondForeignMAC, TwoOwners,
 	HalfDuplex, AutonegOff, SlowLink, LinkErrors, LinkFlapping, OffloadOff, LROForwards, RingDrops, PauseFrames, CloudCap, VLANMTU,
 	CardSlot, CardBelow, SharedSubnet, ReturnPath, HostRoute, StrictFilter, LooseARP, FutureOnly, SoftirqOneCore, IRQFarNode, Governor, BacklogDrops, TimeSqueeze,

@@ -194,6 +194,7 @@ var bondCases = []kindCase{
 	{"a port's MTU", BondPortMTU, Fault, port(func(l *netstate.Link) { l.MTU = 1500 }), port(func(l *netstate.Link) { l.MTU = 0 })},
 	{"the far end churns", BondChurn, Warning, port(func(l *netstate.Link) { l.Port.PartnerChurn = "churned" }), port(func(l *netstate.Link) { l.Port.PartnerChurn = "monitoring" })},
 	{"not distributing", BondChurn, Warning, port(func(l *netstate.Link) { l.Port.ActorState = 0x0f }), port(func(l *netstate.Link) { l.Port.ActorState = 0x3f })},
+	{"both ends passive", BondPassive, Fault, all(port(func(l *netstate.Link) { l.Port.ActorState, l.Port.PartnerState = 142, 54 })), port(func(l *netstate.Link) { l.Port.ActorState, l.Port.PartnerState = 62, 63 })},
 	{"one port flaps", BondFlapping, Warning, port(func(l *netstate.Link) { l.Port.FailureCount = 9 }), func(h *netstate.Host) { h.Links[port0].Port.FailureCount, h.Links[port1].Port.FailureCount = 9, 9 }},
 	{"both ports flap", BondFlapping, Warning, func(h *netstate.Host) {
 		h.Links[port0].Port.FailureCount, h.Links[port1].Port.FailureCount = 92028, 71524

@@ -345,6 +345,10 @@ func TestLiveLinks(t *testing.T) {
 	outside := netstate.BondPort{Active: true, MIIUp: true, AggregatorID: 2}
 	backup := netstate.BondPort{MIIUp: true, AggregatorID: 2}
 	inside := netstate.BondPort{Active: true, MIIUp: true, AggregatorID: 1}
+	silent, passive, expired := outside, inside, inside
+	silent.ActorState, silent.PartnerState = 69, 1
+	passive.ActorState, passive.PartnerState = 62, 62
+	expired.ActorState, expired.PartnerState = 143, 55
 	down := lacp(outside)
 	down.Links[1].Carrier = false
 	own := liveHost(netstate.Layer34) // eth2 has 10.1.0.1, the route says bond0
@@ -363,6 +367,9 @@ func TestLiveLinks(t *testing.T) {
 		{"in the backup state", lacp(backup), 0.99, 0.01, func(*livetraffic.Flow) {}, 2, record.LACPDown, true},
 		{"outside, for one connection", lacp(outside), 0.99, 0.01, func(*livetraffic.Flow) {}, 1, record.LACPDown, false},
 		{"outside, and nothing is full", lacp(outside), 0.4, 0.01, func(*livetraffic.Flow) {}, 2, record.Unknown, false},
+		{"outside and silent, and nothing is full", lacp(silent), 0.4, 0.01, func(*livetraffic.Flow) {}, 2, record.Unknown, false},
+		{"both ends passive, and nothing is full", lacp(passive), 0.4, 0.01, func(*livetraffic.Flow) {}, 2, record.LACPDown, false},
+		{"LACP that timed out, and nothing is full", lacp(expired), 0.4, 0.01, func(*livetraffic.Flow) {}, 2, record.LACPDown, false},
 		{"no cable", down, 0.99, 0.01, func(*livetraffic.Flow) {}, 2, record.LineRate, false},
 		{"both inside", lacp(inside), 0.99, 0.98, func(f *livetraffic.Flow) { f.Sport = firstPort(t) }, 2, record.LineRate, false},
 		{"the address is another link's", own, 0.99, 0.05, astray, 1, record.AsymmetricRoute, true},

@@ -23,7 +23,7 @@ const (
 func (v *view) sending(f livetraffic.Flow, at direction) record.Finding {
 	for _, rule := range []func(livetraffic.Flow, direction) (record.Finding, bool){
 		v.stuck, v.pacing, v.quotaFinding, v.crowdedWindow, v.farReader, v.peerWindow, v.ownBuffer, v.slowWriter,
-		v.smallSegments, v.fullWay, v.overtaken, v.lossy, v.marked, v.ownQueue, v.slowSender, v.queuedElsewhere,
+		v.smallSegments, v.fullWay, v.overtaken, v.notInSync, v.lossy, v.marked, v.ownQueue, v.slowSender, v.queuedElsewhere,
 	} {
 		if found, ok := rule(f, at); ok {
 			return found

@@ -126,7 +126,7 @@ func (v *view) shaped(f livetraffic.Flow, name string) record.Finding {
 	}
 }
 
-// misrouted: the address that a connection leaves with is another link's,
+// wrongLink: the address that a connection leaves with is another link's,
 // which has room.
 func (v *view) wrongLink(f livetraffic.Flow, at direction) (record.Finding, bool) {
 	holder, ok := v.watched.Host.LinkWith(f.Src)
@@ -361,6 +361,40 @@ const (
 	overtakenLeast = 5
 	overtakenPart  = 4 // of its repetitions at least one in four
 )
+
+// notInSync: a port of the bond is up and LACP does not keep it in the group. Packets that
+// it had on their way are lost each time it leaves, and what it carried goes by the others.
+func (v *view) notInSync(f livetraffic.Flow, at direction) (record.Finding, bool) {
+	bond, ok := v.watched.Host.Link(at.bond)
+	if !ok || bond.Bond == nil || bond.Bond.Mode != netstate.LACP {
+		return record.Finding{}, false
+	}
+	var out []string
+	var evidence []record.Evidence
+	for _, name := range bond.Bond.Ports {
+		l, ok := v.watched.Host.Link(name)
+		if !ok || !l.Up || !l.Carrier || l.Port == nil || l.Port.ActorState == 0 || l.Port.PartnerState == 0 {
+			continue
+		}
+		if passive := (l.Port.ActorState|l.Port.PartnerState)&netstate.LACPActivity == 0; passive || l.Port.ActorState&netstate.LACPExpired != 0 {
+			out = append(out, name)
+			evidence = append(evidence, diagnose.Fact("LACP on "+name, fmt.Sprintf("states %d and %d", l.Port.ActorState, l.Port.PartnerState), "IFLA_BOND_SLAVE_AD_ACTOR_OPER_PORT_STATE, ..._PARTNER_..."))
+		}
+	}
+	if len(out) == 0 {
+		return record.Finding{}, false
+	}
+	found := record.Finding{
+		Cause: record.LACPDown, Confidence: 0.6, Evidence: evidence,
+		Summary: fmt.Sprintf("%s of %s, which is up, does not stay in its LACP group: what it carried goes by the others, and what is on its way then is lost.", strings.Join(out, ", "), at.bond),
+		Remedy:  fmt.Sprintf("see why LACP does not stay: `linerate inspect` says what each end sends; one end at least has to be active (lacp_active on for %s)", at.bond),
+	}
+	if lost, ok := v.lossy(f, at); ok {
+		found.Evidence = append(found.Evidence, lost.Evidence...)
+		found.Also = []record.Alternative{{Cause: lost.Cause, Confidence: 0.3, Summary: lost.Summary}}
+	}
+	return found, true
+}
 
 // lossy: packets are lost on the way.
 func (v *view) lossy(f livetraffic.Flow, at direction) (record.Finding, bool) {

@@ -41,10 +41,11 @@ func Judge(c piece.Case) scene.Answer {
 		cause record.Cause
 		where string
 	}
-	told := make(map[about]bool)
+	told, causes := make(map[about]bool), make(map[record.Cause]bool)
 	for _, f := range v.Findings {
-		if one := (about{f.Cause, f.Where}); f.Confidence >= scene.LeastSure && !told[one] {
-			told[one] = true
+		again := causes[f.Cause] && strings.HasSuffix(f.Where, scene.NothingHere)
+		if one := (about{f.Cause, f.Where}); f.Confidence >= scene.LeastSure && !told[one] && !again {
+			told[one], causes[f.Cause] = true, true
 			a.Findings = append(a.Findings, f)
 		}
 	}

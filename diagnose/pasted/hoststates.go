@@ -26,7 +26,7 @@ var limits = map[string]struct {
 	diagnosehost.VLANMTU: {record.MTU, 0.45}, diagnosehost.BondPortMTU: {record.MTU, 0.5}, diagnosehost.ShaperLeft: {record.Shaper, 0.45},
 	diagnosehost.ECMPDead: {record.SingleLink, 0.5}, diagnosehost.MPTCPLimits: {record.SingleLink, 0.5}, diagnosehost.PairMTU: {record.MTU, 0.5},
 	diagnosehost.BufferForBDP: {record.ReceiveWindow, 0.5}, diagnosehost.BondOneLink: {record.SingleLink, 0.45}, diagnosehost.BondPortOutside: {record.LACPDown, 0.6},
-	diagnosehost.BondNoPartner: {record.LACPDown, 0.6}, diagnosehost.BondTwoPartners: {record.LACPDown, 0.6}, diagnosehost.RingDrops: {record.ReceiverCPU, 0.5},
+	diagnosehost.BondNoPartner: {record.LACPDown, 0.6}, diagnosehost.BondPassive: {record.LACPDown, 0.6}, diagnosehost.BondTwoPartners: {record.LACPDown, 0.6}, diagnosehost.RingDrops: {record.ReceiverCPU, 0.5},
 	diagnosehost.BacklogDrops: {record.ReceiverCPU, 0.5}, diagnosehost.SlowLink: {record.LineRate, 0.5},
 }
 

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/linerate/linerate/diagnose/pasted/scene"
 	"github.com/linerate/linerate/internal/evidence/paste"
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
 	"github.com/linerate/linerate/record"
@@ -168,6 +169,17 @@ func TestJudge(t *testing.T) {
 		{"state alone", whole, record.Unknown, 0, []string{"iperf3"}},
 	} {
 		check(t, []shows{{c.name, c.text, c.cause, c.least, c.says, nil}})
+	}
+}
+
+// TestSaidOnce: what words alone make of a bundle is not said beside the same cause read at
+// its place.
+func TestSaidOnce(t *testing.T) {
+	a, _ := answerTo(t, "testdata", "M12-lbfo-switchindependent-receive.txt")
+	for _, f := range a.Findings[1:] {
+		if f.Cause == a.Findings[0].Cause && strings.HasSuffix(f.Where, scene.NothingHere) {
+			t.Errorf("said again: %s", f.Headline())
+		}
 	}
 }
 

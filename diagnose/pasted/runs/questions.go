@@ -48,7 +48,7 @@ func largeSaid(v *scene.View, h *piece.Host, x piece.Value) {
 			return // full packets arrive
 		}
 	}
-	found := v.Add(record.MTU, 0.42, h, "the path (nothing of it is here)",
+	found := v.Add(record.MTU, 0.42, h, "the path "+scene.NothingHere,
 		"By the words alone: where small packets pass and large ones do not, something on the way carries less than the ends send. With jumbo frames each host, bridge, tunnel and switch port of the path needs the same MTU, and one of 1500 is enough; with a tunnel (VXLAN, WireGuard, IPsec) the inner MTU must be smaller by its overhead (50 to 95 bytes), on every node.",
 		"Find what passes, both ways: `ping -M do -s 8972 PEER` (9000), `-s 1472` (1500), then less for a tunnel. Then one MTU on the whole path, or for a tunnel what passed plus 28.", scene.Saw("said", x.Text, x.Source))
 	found.Ask = []scene.Missing{
@@ -82,7 +82,7 @@ func oneLinkSaid(v *scene.View, h *piece.Host, sure float64, by string, evidence
 	if len(v.Bonds)+len(v.Switches) > 0 {
 		return
 	}
-	found := v.Add(record.SingleLink, sure, h, "the bundle (nothing of it is here)",
+	found := v.Add(record.SingleLink, sure, h, "the bundle "+scene.NothingHere,
 		by+"several links that carry like one are mostly one connection, or one pair of hosts. A bundle (LACP, static, balance-alb, a team) sends all packets of one connection over one link, and with a hash of MACs or addresses (layer2, layer2+3, src-mac) all between two hosts; the switch decides alone by what comes back. balance-rr alone stripes the packets of one connection over all links, which arrive out of order and make TCP slow.",
 		"Measure with several connections (`iperf3 -c PEER -P 8`, both ways) and from several hosts at once. If that adds up, nothing is wrong. If not: xmit_hash_policy layer3+4 on the hosts, the same on the switch (`port-channel load-balance src-dst-ip-port` or its like), and see that all ports are in one LACP aggregator.", evidence...)
 	found.Ask = []scene.Missing{

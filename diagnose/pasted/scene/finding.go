@@ -45,6 +45,10 @@ type Rule func(*View)
 // LeastSure is how sure a finding must be to be one.
 const LeastSure = 0.35
 
+// NothingHere ends the place of a finding that words alone make: it is not said again
+// beside one of the same cause that was read at its place.
+const NothingHere = "(nothing of it is here)"
+
 // Decided is how sure a finding must be for nothing to be missing.
 const Decided = 0.8
 

@@ -84,6 +84,10 @@ func later() []kind {
 				host, name, _ := strings.Cut(bond, " ")
 				out += fmt.Sprintf("%[1]s: ip link set %[2]s down\n%[1]s: ip link set %[2]s type bond lacp_active off\n%[1]s: ip link set %[2]s up\n", host, name)
 			}
+			// What each heard before would stand for another 90 s: the links go down and up.
+			for n := range 2 {
+				out += fmt.Sprintf("m: ip link set pa%[1]d down\nhere: sleep 0.3\nm: ip link set pa%[1]d up\n", n)
+			}
 			return out + "here: sleep 5\n"
 		}},
 		{name: "two bonds, a port of one is in no channel", shape: "bond", suit: func(s *stand) { s.flows, s.links = 16, 4 }, truth: down, done: func(s *stand) string {

@@ -44,14 +44,14 @@ func mesh(id, hosts, trials int) record.Record {
 				return r
 			}
 			from, to := fmt.Sprintf("host-%03d", i), fmt.Sprintf("host-%03d", (i+step)%hosts)
-			rate := unit.BitRate(9.8e9)
+			rate, cause, why := unit.BitRate(9.8e9), record.LineRate, "The links are full."
 			if (i*7+step*3+id)%11 == 0 {
-				rate = 4.9e9
+				rate, cause, why = 4.9e9, record.HashImbalance, "All four streams took one link."
 			}
 			t := record.Trial{
 				From: from, To: to, Direction: flow.Forward, Streams: 4, Protocol: "tcp", Tool: "linerate", Ports: "chosen", Started: r.Started,
 				Goodput: rate, GoodputLow: rate * 0.99, GoodputHigh: rate * 1.01, Ceiling: 9.9e9, CeilingMTU: 9000, Window: 4, WarmUp: 1,
-				Finding: &record.Finding{From: from, To: to, Direction: flow.Forward, Streams: 4, Cause: record.LineRate, Confidence: 0.9, Summary: "The links are full.", Rate: rate, Ceiling: 9.9e9},
+				Finding: &record.Finding{From: from, To: to, Direction: flow.Forward, Streams: 4, Cause: cause, Confidence: 0.9, Summary: why, Rate: rate, Ceiling: 9.9e9},
 			}
 			for s := range 25 {
 				t.Series, t.SeriesAt = append(t.Series, rate), append(t.SeriesAt, 0.2*float64(s+1))
@@ -137,6 +137,10 @@ func TestWebPages(t *testing.T) {
 			b.do(t, chromedp.WaitVisible(page.shows))
 			if tall := value[float64](t, b, `document.querySelector("header").offsetHeight`); tall > mostHead {
 				t.Errorf("%s, %d px: the head is %.0f px high, want at most %d", page.name, look.width, tall, mostHead)
+			}
+			const both = `[...document.querySelectorAll(".wide, .slim")].filter(e => getComputedStyle(e).display != "none").map(e => e.className.match(/wide|slim/)[0]).filter((c, i, all) => all.indexOf(c) == i).join(" and ")`
+			if shown := value[string](t, b, both); strings.Contains(shown, "and") {
+				t.Errorf("%s, %d px: what stands for %s screens is shown, one thing twice", page.name, look.width, shown)
 			}
 			b.shoot(t, fmt.Sprintf("web-%s-%d", page.name, look.width))
 		}
