@@ -434,4 +434,29 @@ L4 hash fields:
    Source Port is ON
 `, `vendor eos
 hash IP-TCP-UDP headers, ingress interface polynomial 3, key shift 16 (layer 4, switch)`},
+	{"Dell OS9, names that run into ports", `os9#show lldp neighbors
+ Loc PortID     Rem Host Name     Rem Port Id                        Rem Chassis Id
+ --------------------------------------------------------------------------------
+
+ Te 1/1         -                 02:00:00:00:0a:01                  02:00:00:00:0a:02
+ Te 1/3         db1.example.com...02:00:00:00:0a:03                  02:00:00:00:0a:04
+`, `at Te1/1: port 02:00:00:00:0a:01 chassis 02:00:00:00:0a:02
+at Te1/3: db1.example.com... port 02:00:00:00:0a:03 chassis 02:00:00:00:0a:04`},
+	{"AOS-CX neighbours in paragraphs", `cx1# show lldp neighbor-info detail
+Port                          : 1/1/1
+Neighbor Entries              : 1
+Chassis-id                    : 02:00:00:00:0a:01
+Port-id                       : 2
+System Name                   : edge1
+`, `at 1/1/1: edge1 port 2 chassis 02:00:00:00:0a:01`},
+	{"NX-OS channels with their modes", `n9k# show port-channel database
+port-channel1
+    Administrative channel mode is active
+    Operational channel mode is active
+    Last membership update is successful
+    2 ports in total, 1 ports up
+    First operational port is Ethernet1/1
+    Ports:   Ethernet1/1     [active ] [up] *
+             Ethernet1/2     [passive] [down]
+`, `channel Po1 Eth1/1=bundled Eth1/2=down`},
 }

@@ -420,7 +420,7 @@ var detailMode = piece.Compile(`^Channel group\s+= (\d+)\s+Mode\s+= ([\w-]+)`)
 // detailLoad is the last line of a port's paragraph, with its channel's protocol.
 var detailLoad = piece.Compile(`^Port index\s+= .*\bProtocol\s+=\s+(\w+|-)`)
 
-var detailOthers = piece.Compile(`^(?:Port-channel|Port index|Port state|Flags:|[A-Z] - |Local info|Partner|Port |LACP|Age of|Logical slot|GC |HotStand|Protocol|Port security|Fast-sw|Standalone|Ports in|Index |Time since|Group|Ports:|Maxports|Minimum Links|Last |First |[-+=]{3,}|Channel-group|All IDBs|Active Member|Passive Member|Bucket|Interface:|Dest Port|Passive |Timers|[HQ] - |Gcchange)`)
+var detailOthers = piece.Compile(`^(?:Port-channel|Port index|Port state|Flags:|[A-Z] - |Local info|Partner|Port |LACP|Age of|(?:Administrative|Operational) channel mode is|Logical slot|GC |HotStand|Protocol|Port security|Fast-sw|Standalone|Ports in|Index |Time since|Group|Ports:|Maxports|Minimum Links|Last |First |[-+=]{3,}|Channel-group|All IDBs|Active Member|Passive Member|Bucket|Interface:|Dest Port|Passive |Timers|[HQ] - |Gcchange)`)
 
 func readChannelDetail(s *sink, lines []piece.Line) int {
 	channel, port := "", commandPort(s.Segment.Command)

@@ -239,7 +239,11 @@ func alignRule(columns []column, rule string) {
 	if strings.Trim(rule, "- ") != "" || strings.Count(rule, " ") == 0 {
 		return
 	}
-	for _, group := range piece.Rules.FindAllStringIndex(rule, -1) {
+	groups := piece.Rules.FindAllStringIndex(rule, -1)
+	if len(groups) < 2 { // one line below all of them
+		return
+	}
+	for _, group := range groups {
 		for i := range columns {
 			if columns[i].at >= group[0] && columns[i].at < group[1] {
 				columns[i].at = group[0]
@@ -295,7 +299,7 @@ func (s *sink) lldpRow(columns []column, l piece.Line) map[string]string {
 	}
 	fits := true
 	for _, c := range columns { // a word must not stand across a border
-		if c.at > 0 && c.at < len(line) && line[c.at] != ' ' && line[c.at-1] != ' ' {
+		if c.at > 0 && c.at < len(line) && line[c.at] != ' ' && line[c.at-1] != ' ' && !strings.HasSuffix(line[:c.at], "...") {
 			fits = false
 		}
 	}
@@ -511,11 +515,11 @@ func readLLDPDetail(s *sink, lines []piece.Line) int {
 				another()
 			case "system name", "remote system name", "neighbor chassis-name", "sysname", "system name tlv":
 				set("neighbour", value)
-			case "port id", "remote port id", "neighbor port-id", "portid", "port id (mac address)", "port id (interface name)":
+			case "port id", "remote port id", "port-id", "neighbor port-id", "portid", "port id (mac address)", "port id (interface name)":
 				set("neighbour_port", joinedMAC(strings.TrimPrefix(strings.TrimPrefix(value, "ifname "), "mac ")))
 			case "port description", "remote port description", "neighbor port-desc", "portdescr":
 				set("neighbour_description", value)
-			case "chassis id", "remote chassis id", "neighbor chassis-id", "chassisid", "chassis id (mac address)":
+			case "chassis id", "remote chassis id", "chassis-id", "neighbor chassis-id", "chassisid", "chassis id (mac address)":
 				if seen["neighbour_mac"]+seen["neighbour_chassis"] != "" && strings.HasPrefix(text, "Chassis id:") {
 					seen, port = make(map[string]string), ""
 				}
