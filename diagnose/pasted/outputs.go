@@ -7,6 +7,7 @@ import (
 
 	"github.com/linerate/linerate/diagnose/pasted/scene"
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
+	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/record"
 )
 
@@ -149,10 +150,26 @@ func ask(v *scene.View, h *piece.Host, about topic) (scene.Missing, bool) {
 			m = scene.Missing{Command: fmt.Sprintf("teamdctl %s state; teamdctl %s config dump", b.Name, b.Name), Why: "the runner, its hash, and which ports are selected"}
 		}
 	}
+	if name, own := ovsBond(h); own && about == aboutBundle {
+		m = scene.Missing{Command: fmt.Sprintf("ovs-appctl bond/show %s; ovs-appctl lacp/show %s", name, name), Why: "its mode, whether LACP is negotiated, which members are enabled, and the load of each bucket"}
+	}
 	if h != nil {
 		m.Host = h.Name
 	}
 	return m, true
+}
+
+// ovsBond is a host's bond of Open vSwitch; false for none.
+func ovsBond(h *piece.Host) (name string, ok bool) {
+	if h == nil {
+		return "", false
+	}
+	for _, name := range slices.Concat(h.Subjects("link"), h.Subjects("config")) {
+		if _, said := scene.Fact(h, name, "bond_mode"); said || scene.Word(h, name, "kind") == netstate.KindOVSBond {
+			return name, true
+		}
+	}
+	return "", false
 }
 
 // hasOutput reports that what an output tells was read of the host.
@@ -172,7 +189,9 @@ func hasOutput(v *scene.View, h *piece.Host, about topic) bool {
 			}
 			found = found || b.Host == h
 		}
-		return found
+		name, _ := ovsBond(h)
+		_, shown := h.Get("link "+name, "bond_mode") // by bond/show
+		return found || shown
 	case aboutTraffic:
 		for _, b := range v.Bonds {
 			if _, _, ok := b.Carried("tx"); b.Host == h && ok {

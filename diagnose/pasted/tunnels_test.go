@@ -62,6 +62,8 @@ func TestTunnelsOverABond(t *testing.T) {
 		{"VXLAN by ports: not the bond", vxlan + lacpBond("layer3+4 (1)") + through, record.SingleLink, 0.4, "the switch's hash", "layer3+4 on the bond"},
 		{"GRE, read from inside", gre + lacpBond("encap3+4 (4)") + through, record.Unknown, 0, "", "may be one flow"},
 		{"it spreads", vxlan + lacpBond("layer2+3 (2)") + eight("10.8.0.1", "10.8.0.2", "17.9"), record.Unknown, 0, "", "may be one flow"},
+		{"WireGuard, by its allowed addresses and the route to its peer alone", "root@node1:~# ip -d link show wg0\n9: wg0: <POINTOPOINT,NOARP,UP,LOWER_UP> mtu 1420 qdisc noqueue state UNKNOWN mode DEFAULT group default qlen 1000\n    link/none  promiscuity 0\n    wireguard addrgenmode none\n" + wgShow + lacpBond("layer3+4 (1)") + "root@node1:~# ip route get 192.0.2.2\n192.0.2.2 dev bond0 src 192.0.2.1 uid 0\nroot@node1:~# iperf3 -c 10.8.0.2 -P 8\n[SUM]   0.00-10.00  sec  10.1 GBytes  8.69 Gbits/sec                  receiver\n",
+			record.SingleLink, 0.8, "one outer flow", ""},
 		{"beside the tunnel", wg + lacpBond("layer2+3 (2)") + eight("192.0.2.1", "192.0.2.2", "9.40"), record.SingleLink, 0.5, "layer2+3", "of wg0"},
 		{"nothing measured", wg + wgShow + lacpBond("layer3+4 (1)"), record.SingleLink, 0.34, "may be one flow", ""},
 	} {

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
 	"testing"
 	"time"
@@ -36,6 +37,32 @@ func TestSilentDatabase(t *testing.T) {
 				t.Errorf("interrupted, it took %v", took)
 			}
 		})
+	}
+}
+
+// TestEndlessDatabase: a database that answers without end is left after a bound.
+func TestEndlessDatabase(t *testing.T) {
+	near, far := net.Pipe()
+	defer near.Close()
+	go func() {
+		piece := make([]byte, 1<<20)
+		for {
+			if _, err := far.Write(piece); err != nil {
+				return
+			}
+		}
+	}()
+	go func() {
+		_, _ = io.Copy(io.Discard, far)
+	}()
+	c := &quietConn{Conn: near, most: time.Minute}
+	for range 2 { // each question for itself
+		if _, err := c.Write([]byte("question")); err != nil {
+			t.Fatal(err)
+		}
+		if n, err := io.Copy(io.Discard, c); !errors.Is(err, errEndless) || n < mostAnswer || n > mostAnswer+2<<20 {
+			t.Errorf("%d bytes, %v", n, err)
+		}
 	}
 }
 

@@ -33,8 +33,7 @@ func (e *TooLargeError) Error() string {
 func (e *TooLargeError) Is(target error) bool { return target == ErrTooLarge }
 
 // Read reads the file that a user named: at most that many bytes, or a
-// TooLargeError. What is no plain file, and what says that it is empty as /proc's files
-// do (one of which never ends), is waited for until ctx ends; then its error is the
+// TooLargeError. What is not Plain is waited for until ctx ends; then its error is the
 // answer. Errors are otherwise those of os.ReadFile.
 func Read(ctx context.Context, path string, most int64) ([]byte, error) {
 	info, err := os.Stat(path)
@@ -43,7 +42,7 @@ func Read(ctx context.Context, path string, most int64) ([]byte, error) {
 		return nil, err
 	case info.IsDir():
 		return nil, &fs.PathError{Op: "read", Path: path, Err: syscall.EISDIR}
-	case info.Mode().IsRegular() && info.Size() > 0:
+	case Plain(info):
 		if info.Size() > most {
 			return nil, &TooLargeError{path, most}
 		}
@@ -51,6 +50,10 @@ func Read(ctx context.Context, path string, most int64) ([]byte, error) {
 	}
 	return readWaiting(ctx, path, func() (io.ReadCloser, error) { return os.Open(path) }, most)
 }
+
+// Plain reports a plain file that says it has content. Any other may keep its reader
+// waiting for ever: a pipe, a device, and files of /proc, which say that they are empty.
+func Plain(info fs.FileInfo) bool { return info.Mode().IsRegular() && info.Size() > 0 }
 
 // OpenIn opens what is below a root for reading, without waiting for whoever
 // writes a pipe: the caller looks at what it has got.

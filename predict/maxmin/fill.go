@@ -35,7 +35,8 @@ type sharing struct {
 	// small enough to be at hand before the row is.
 	ended []uint64
 	// work counts the steps, so that growth can be tested without a clock.
-	work int
+	work    int
+	fetched int32 // no number of anything: see fetch
 }
 
 // head is how much of a row is before its claims.
@@ -305,11 +306,17 @@ func (s *sharing) tooMuch() int {
 
 // fill lets the flows grow until each has stopped.
 func (s *sharing) fill() {
-	level, next := 0.0, 0
+	level, next, asked := 0.0, 0, 0
 	for {
 		full, at := s.tightest()
 		for next < len(s.caps) && s.stopped(s.caps[next].row) {
 			next++
+		}
+		if next >= asked {
+			asked = min(next+ahead, len(s.caps))
+			for _, c := range s.caps[next:asked] {
+				s.fetch(c.row)
+			}
 		}
 		if next < len(s.caps) && s.caps[next].rate <= at {
 			level = max(level, s.caps[next].rate)
@@ -322,11 +329,27 @@ func (s *sharing) fill() {
 		}
 		level = max(level, at)
 		s.ends = append(s.ends, end{level, s.pools[full].number})
-		for _, row := range s.users[s.from[full]:s.from[full+1]] {
-			if !s.stopped(row) {
-				s.stop(row)
+		for part := range slices.Chunk(s.users[s.from[full]:s.from[full+1]], ahead) {
+			for _, row := range part {
+				s.fetch(row)
+			}
+			for _, row := range part {
+				if !s.stopped(row) {
+					s.stop(row)
+				}
 			}
 		}
+	}
+}
+
+// ahead is how many rows are fetched at a time.
+const ahead = 64
+
+// fetch has the memory bring a row that is about to be stopped: of several all are waited
+// for at once, where stopping one waits for it and then for the next.
+func (s *sharing) fetch(row int32) {
+	if !s.stopped(row) {
+		s.fetched += s.rows[row]
 	}
 }
 

@@ -68,7 +68,7 @@ func hostFormats() []format {
 		{render.FormatNetplan, "netplan YAML (Ubuntu; /etc/netplan)", netplan.Write, reading{
 			netplan.Read, append(netplan.Dirs(), networkd.Dirs()...), networkd.Dir,
 			func(base, text string) bool {
-				return isYAML(base, text) && !nmstate.Is(text) && !talos.Is(text) || base == cloudinit.FileName
+				return isYAML(base, text) && netplan.Is(text) && !nmstate.Is(text) && !talos.Is(text) || base == cloudinit.FileName
 			}, "/etc/netplan/standard-input.yaml",
 		}},
 		{render.FormatNetworkd, "systemd-networkd .netdev, .network and .link files", networkd.Write, reading{
@@ -91,10 +91,10 @@ func hostFormats() []format {
 			nmstate.Read, nil, "", func(base, text string) bool { return isYAML(base, text) && nmstate.Is(text) }, "state.yml",
 		}},
 		{render.FormatIproute2, "a script of ip, tc and ethtool lines, and one that rolls it back", iproute2.Write, reading{}},
-		{render.FormatFreeBSD, "FreeBSD rc.conf, loader.conf and sysctl.conf", freebsd.Write, reading{}},
+		{render.FormatFreeBSD, "FreeBSD rc.conf, loader.conf and sysctl.conf", freebsd.Write, reading{is: beginning("rc.conf", "loader.conf")}},
 		{render.FormatTrueNAS, "TrueNAS: the middleware's calls for CORE and SCALE, and the menu", truenas.Write, reading{}},
 		{render.FormatAIX, "AIX EtherChannel: mkdev and chdev lines with their rollback", aix.Write, reading{}},
-		{render.FormatSysctl, "sysctl.d file with a reason for each key", sysctl.Write, reading{}},
+		{render.FormatSysctl, "sysctl.d file with a reason for each key", sysctl.Write, reading{is: sysctl.Is}},
 		{render.FormatTalos, "Talos' machine configuration: machine.network, LinkConfig, BondConfig, ...", nil, reading{
 			talos.Read, nil, "", func(base, text string) bool { return isYAML(base, text) && talos.Is(text) }, "machine.yaml",
 		}},

@@ -86,11 +86,21 @@ func Readable() []render.Format {
 // StandardInput is the path of a text that has none.
 const StandardInput = "standard input"
 
-// Guess is the format that most files belong to; "" none does.
+// Guess is the format that is read and that most files belong to; "" none does.
 func Guess(files map[string]string) render.Format {
+	return guess(files, func(f format) bool { return f.read != nil })
+}
+
+// WrittenOnly is the format that most files belong to of those that are not read; ""
+// none does.
+func WrittenOnly(files map[string]string) render.Format {
+	return guess(files, func(f format) bool { return f.read == nil && f.is != nil })
+}
+
+func guess(files map[string]string, ofThese func(format) bool) render.Format {
 	best, most := render.Format(""), 0
 	for _, f := range list() {
-		if f.read == nil {
+		if !ofThese(f) {
 			continue
 		}
 		count := 0

@@ -129,6 +129,9 @@ func lostEntries(format render.Format, want, have render.Input) []ledger.Entry {
 	return lost
 }
 
+// mainTable is the kernel's number of the table that routes are in by themselves.
+const mainTable = 254
+
 // entries are what a file wants of a host, with each route, rule and endpoint as a whole.
 func entries(in render.Input) []ledger.Entry {
 	var all []ledger.Entry
@@ -151,6 +154,9 @@ func entries(in render.Input) []ledger.Entry {
 			if r.Scope == "link" && !r.Via.IsValid() {
 				r.Scope = "" // what a route without a next hop has
 			}
+			if r.Table == mainTable {
+				r.Table = 0 // what no table is
+			}
 			all = append(all, ledger.Entry{Where: d.ID, Key: fmt.Sprintf("routes[%d].", i), Value: fmt.Sprint(r.To, r.Via, r.From, r.OnLink, r.Metric, r.Table, r.Type, r.Scope, r.MTU)})
 		}
 		for i, r := range d.Rules {
@@ -158,6 +164,9 @@ func entries(in render.Input) []ledger.Entry {
 		}
 	}
 	for i, m := range in.Host.Multipath {
+		if m.Table == mainTable {
+			m.Table = 0
+		}
 		all = append(all, ledger.Entry{Key: fmt.Sprintf("multipath[%d].", i), Value: fmt.Sprint(m)})
 	}
 	if m := in.Host.MPTCP; m != nil {

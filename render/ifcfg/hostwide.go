@@ -38,7 +38,7 @@ func devices(f *readback.Host, files map[string]string) (all []*reader, warnings
 	best := map[string]*reader{}
 	for _, file := range slices.Sorted(maps.Keys(files)) {
 		suffix := suffixOf(file)
-		if !strings.HasPrefix(path.Base(file), "ifcfg-") || !ours(file) || isBackup(suffix) || strings.Contains(suffix, ":") {
+		if !strings.HasPrefix(path.Base(file), "ifcfg-") || !ours(file) || isBackup(suffix) || strings.Contains(suffix, ":") || ranges.MatchString(suffix) {
 			continue
 		}
 		r := newReader(f, file, files[file])

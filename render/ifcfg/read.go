@@ -25,6 +25,8 @@ type reader struct {
 	// values are the assignments; of a key the last one counts.
 	values map[string]shell.Line
 	used   map[string]bool
+	// doubted are the keys that flag has told.
+	doubted map[string]bool
 }
 
 // Read returns what the files, text by path, say of a host. The error is
@@ -51,6 +53,14 @@ func Read(files map[string]string) (render.Found, error) {
 		id := names[suffix]
 		base, number, alias := strings.Cut(suffix, ":")
 		switch {
+		case kind == "ifcfg" && ranges.MatchString(suffix):
+			r := newReader(f, file, files[file])
+			if base := ranges.FindStringSubmatch(suffix)[1]; names[base] == "" {
+				f.Miss(file, 1, "ifcfg", suffix, "there is no ifcfg-"+base)
+			} else {
+				r.id = names[base]
+				r.addressRange()
+			}
 		case kind == "ifcfg" && alias && names[base] == "":
 			f.Miss(file, 1, "ifcfg", suffix, "there is no ifcfg-"+base)
 		case kind == "ifcfg" && alias:
@@ -71,6 +81,7 @@ func Read(files map[string]string) (render.Found, error) {
 	}
 	hostwide(f, own, files)
 	f.Parents(nil)
+	f.Guessed()
 	found, err := f.Found()
 	found.Warnings = append(warnings, teams.warnings...)
 	return found, err
@@ -106,7 +117,7 @@ func isBackup(suffix string) bool {
 }
 
 func newReader(f *readback.Host, file, text string) *reader {
-	r := &reader{Host: f, file: file, values: map[string]shell.Line{}, used: map[string]bool{}}
+	r := &reader{Host: f, file: file, values: map[string]shell.Line{}, used: map[string]bool{}, doubted: map[string]bool{}}
 	for _, l := range shell.Read(text) {
 		if l.Odd {
 			f.Miss(file, l.Line, "line", "", "is no assignment that can be read without a shell")
@@ -128,6 +139,22 @@ func (r *reader) truth(key string) bool {
 	return strings.EqualFold(r.get(key), "yes") || strings.EqualFold(r.get(key), "true") || r.get(key) == "1"
 }
 
+// flag is what a yes or no says, in initscripts' words (is_true, is_false of
+// network-functions); a value that is neither is told.
+func (r *reader) flag(key string) bool {
+	switch strings.ToLower(r.get(key)) {
+	case "yes", "y", "true", "t", "on", "1":
+		return true
+	case "no", "n", "false", "f", "off", "0", "":
+	default:
+		if !r.doubted[key] {
+			r.wrong(key, "is neither yes nor no: it is taken as no")
+		}
+		r.doubted[key] = true
+	}
+	return false
+}
+
 // wrong notes a value that is not understood.
 func (r *reader) wrong(key, why string) {
 	r.Miss(r.file, max(r.values[key].Line, 1), key, r.values[key].Value, why)
@@ -143,7 +170,12 @@ func (r *reader) read() {
 		}
 		return false
 	}
+	ovs := r.isOVS()
+	if ovs && !r.ovsKind() {
+		return
+	}
 	switch {
+	case ovs:
 	case r.truth("BONDING_MASTER") || says("BONDING_OPTS", "BONDING_MODULE_OPTS", "BONDING_SLAVE") || kind == "bond":
 		r.Kinds[r.id] = "bonds"
 	case says("BRIDGE_") || r.truth("BRIDGE"): // SUSE's: at a port BRIDGE names its bridge
@@ -159,6 +191,9 @@ func (r *reader) read() {
 		r.wrong("TYPE", "devices of this type are not read")
 	}
 	d := r.Device(r.id)
+	if ovs {
+		r.ovs()
+	}
 	if mac := strings.ToLower(r.get("HWADDR")); mac != "" {
 		if m, err := flow.ParseMAC(mac); err == nil && !m.IsZero() {
 			node.Put(node.Within(d, "match"), "macaddress", node.Quoted(m.String()))
@@ -179,8 +214,12 @@ func (r *reader) read() {
 	} else if r.get("MTU") != "" {
 		r.wrong("MTU", "is no number")
 	}
-	if on := r.get("ONBOOT"); on != "" && !r.truth("ONBOOT") {
+	switch on := strings.ToLower(r.get("ONBOOT")); {
+	case on == "" || r.truth("ONBOOT"):
+	case on == "no" || on == "false" || on == "0":
 		node.Put(d, "activation-mode", node.Plain("manual"))
+	default:
+		r.wrong("ONBOOT", "is neither yes nor no")
 	}
 	if mode := strings.ToLower(r.get("STARTMODE")); mode == "manual" || mode == "off" {
 		node.Put(d, "activation-mode", node.Plain("manual"))
@@ -190,14 +229,38 @@ func (r *reader) read() {
 	r.bonding("BONDING_OPTS")
 	r.bonding("BONDING_MODULE_OPTS")
 	r.ethtool()
-	r.addresses(d)
+	if readback.LinkName(r.get("MASTER")) {
+		r.portAddresses()
+	} else {
+		r.addresses(d)
+	}
 	r.rest(d)
+}
+
+// portAddresses passes over what says how a bond's port would come to addresses, and
+// notes those that it is given: a port has none.
+func (r *reader) portAddresses() {
+	for _, key := range slices.Sorted(maps.Keys(r.values)) {
+		switch {
+		case strings.HasPrefix(key, "IPADDR") || strings.HasPrefix(key, "IPV6ADDR") || strings.HasPrefix(key, "GATEWAY") || key == "IPV6_DEFAULTGW":
+			if r.get(key) != "" {
+				r.wrong(key, "a port has no addresses: its bond's file has them")
+			}
+		case key == "BOOTPROTO" || strings.HasPrefix(key, "IPV6") || strings.HasPrefix(key, "NETMASK") || strings.HasPrefix(key, "PREFIX") || strings.HasPrefix(key, "DNS") || strings.HasPrefix(key, "DHCP") ||
+			slices.Contains([]string{"DEFROUTE", "PEERDNS", "PEERROUTES", "DOMAIN"}, key):
+			r.get(key)
+		}
+	}
 }
 
 func (r *reader) master() {
 	for _, key := range slices.Sorted(maps.Keys(masterKinds)) {
 		name := r.get(key)
-		if !readback.LinkName(name) || name == "yes" || name == "no" { // SUSE's BRIDGE says whether it is one
+		if name == "" || name == "yes" || name == "no" { // SUSE's BRIDGE says whether it is one
+			continue
+		}
+		if !readback.LinkName(name) {
+			r.wrong(key, "is no interface's name: whose port this is is not read")
 			continue
 		}
 		r.Kinds[name] = masterKinds[key]
@@ -228,7 +291,16 @@ func (r *reader) vlan() {
 	}
 	n, err := strconv.Atoi(tag)
 	if err != nil || !readback.LinkName(parent) {
-		r.wrong("VLAN", "neither the name nor PHYSDEV and VLAN_ID say the parent and the number")
+		key := "VLAN"
+		for _, said := range []string{"PHYSDEV", "ETHERDEVICE"} {
+			if r.get(said) != "" && !readback.LinkName(parent) {
+				key = said
+			}
+		}
+		if r.get("VLAN_ID") != "" && err != nil {
+			key = "VLAN_ID"
+		}
+		r.wrong(key, "neither the name nor PHYSDEV and VLAN_ID say the parent and the number")
 		return
 	}
 	node.Put(r.Device(r.id), "id", node.PlainInt(n))
@@ -237,15 +309,20 @@ func (r *reader) vlan() {
 
 // listedPorts reads ports where a bond or a bridge names them: SUSE's way.
 func (r *reader) listedPorts() {
-	var ports []string
+	type listed struct{ key, port string }
+	var ports []listed
 	for _, key := range slices.Sorted(maps.Keys(r.values)) {
-		if strings.HasPrefix(key, "BONDING_SLAVE") && r.Kinds[r.id] == "bonds" {
-			ports = append(ports, r.get(key))
+		if strings.HasPrefix(key, "BONDING_SLAVE") && r.Kinds[r.id] == "bonds" && r.get(key) != "" {
+			ports = append(ports, listed{key, r.get(key)})
 		}
 	}
-	ports = append(ports, strings.Fields(r.get("BRIDGE_PORTS"))...)
-	for _, port := range ports {
+	for _, port := range strings.Fields(r.get("BRIDGE_PORTS")) {
+		ports = append(ports, listed{"BRIDGE_PORTS", port})
+	}
+	for _, one := range ports {
+		port := one.port
 		if !readback.LinkName(port) {
+			r.wrong(one.key, port+" is no interface's name: the port is left out")
 			continue
 		}
 		r.Device(port)
@@ -294,14 +371,23 @@ func (r *reader) ethtool() {
 	}
 }
 
+// usualValues are what a device has where its file says nothing (nm-settings-ifcfg-rh(5));
+// installers write them into every file.
+var usualValues = map[string]string{
+	"IPV4_FAILURE_FATAL": "no", "IPV6_FAILURE_FATAL": "no", "DEFROUTE": "yes", "IPV6_DEFROUTE": "yes", "PEERROUTES": "yes", "IPV6_PEERROUTES": "yes",
+	"PEERDNS": "yes", "IPV6_PEERDNS": "yes", "IPV6_PRIVACY": "no", "DHCLIENT_SET_DEFAULT_ROUTE": "yes", "VLAN_PROTOCOL": "ieee802-1Q",
+}
+
 // rest notes what was not asked for; keys that only name things are no loss.
 func (r *reader) rest(*yamldoc.Node) {
 	for _, key := range slices.Sorted(maps.Keys(r.values)) {
 		switch key {
-		case "NAME", "UUID", "TYPE", "NM_CONTROLLED", "NETWORK", "BROADCAST", "INTERFACETYPE", "ONPARENT", "USERCTL", "USERCONTROL", "FIREWALL", "AUTOCONNECT_PRIORITY", "PROXY_METHOD", "BROWSER_ONLY":
+		case "NAME", "UUID", "TYPE", "NM_CONTROLLED", "NETWORK", "BROADCAST", "INTERFACETYPE", "ONPARENT", "USERCTL", "USERCONTROL", "FIREWALL", "AUTOCONNECT_PRIORITY", "PROXY_METHOD", "BROWSER_ONLY", "HOTPLUG",
+			"AUTOCONNECT_SLAVES", "LINKDELAY", "VLAN_NAME_TYPE":
 			continue
 		}
-		if !r.used[key] && r.values[key].Value != "" {
+		usual := usualValues[key]
+		if !r.used[key] && r.values[key].Value != "" && (usual == "" || !strings.EqualFold(r.values[key].Value, usual)) {
 			r.wrong(key, "a fabric cannot represent it")
 		}
 	}

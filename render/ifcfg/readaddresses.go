@@ -1,8 +1,10 @@
 package ifcfg
 
 import (
+	"cmp"
 	"maps"
 	"net/netip"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,7 +32,7 @@ func (r *reader) addresses(d *yamldoc.Node) {
 		// Addresses come with advertisements (ifcfg-dhcp(5) of wicked).
 		node.Put(d, "accept-ra", node.Plain("true"))
 		r.wrong("DHCLIENT6_MODE", "what DHCPv6 says beside the addresses of advertisements is not read")
-	case "", "none", "static":
+	case "", "none", "no", "static":
 	default:
 		r.wrong("BOOTPROTO", "is not read")
 	}
@@ -63,13 +65,13 @@ func (r *reader) addresses(d *yamldoc.Node) {
 	for _, row := range dhcpWords {
 		value := r.get(row[1])
 		if value == "" || d.Get("dhcp4") == nil {
-			if value != "" && (row[0] != "route-metric" || d.Get("routes") == nil) {
+			if value != "" && row[0] != "use-dns" && (row[0] != "route-metric" || d.Get("routes") == nil) {
 				r.wrong(row[1], "matters with DHCP only")
 			}
 			continue
 		}
 		if strings.HasPrefix(row[0], "use-") || strings.HasPrefix(row[0], "send-") {
-			value = strconv.FormatBool(r.truth(row[1]))
+			value = strconv.FormatBool(r.flag(row[1]))
 		}
 		node.Put(node.Within(d, "dhcp4-overrides"), row[0], node.Quoted(value))
 	}
@@ -83,6 +85,7 @@ func (r *reader) address4(n string) (netip.Prefix, bool) {
 		return netip.Prefix{}, false
 	}
 	if p, err := netip.ParsePrefix(text); err == nil {
+		r.get("PREFIXLEN" + n)                                // which SUSE's address has already
 		return p, p.Addr().Is4() || strings.HasPrefix(n, "_") // SUSE's form
 	}
 	a, err := netip.ParseAddr(text)
@@ -95,9 +98,11 @@ func (r *reader) address4(n string) (netip.Prefix, bool) {
 	if err != nil {
 		var ok bool
 		if bits, ok = readback.DottedLength(mask); !ok {
-			if mask != "" || r.get("PREFIX"+n) != "" {
-				r.wrong("IPADDR"+n, "has no prefix length that can be read")
-				return netip.Prefix{}, false
+			for _, key := range []string{"PREFIX" + n, "NETMASK" + n} {
+				if r.get(key) != "" {
+					r.wrong(key, "is no prefix length: the address is left out")
+					return netip.Prefix{}, false
+				}
 			}
 			bits = classful(a)
 		}
@@ -140,7 +145,7 @@ func (r *reader) gateway(key, text string) {
 		r.wrong(key, "is no address")
 		return
 	}
-	if r.get("DEFROUTE") != "" && !r.truth("DEFROUTE") {
+	if r.get("DEFROUTE") != "" && !r.flag("DEFROUTE") {
 		return
 	}
 	route := &yamldoc.Node{Kind: yamldoc.MappingNode, Flow: true}
@@ -161,7 +166,7 @@ func (r *reader) gateway(key, text string) {
 }
 
 func (r *reader) ipv6(d *yamldoc.Node) {
-	if r.get("IPV6INIT") != "" && !r.truth("IPV6INIT") && r.values["IPV6ADDR"].Key == "" {
+	if r.get("IPV6INIT") != "" && !r.flag("IPV6INIT") && r.values["IPV6ADDR"].Key == "" {
 		node.SetKey(d, "link-local", &yamldoc.Node{Kind: yamldoc.SequenceNode, Flow: true})
 	}
 	if strings.EqualFold(r.get("DHCLIENT6_MODE"), "managed") {
@@ -180,11 +185,16 @@ func (r *reader) ipv6(d *yamldoc.Node) {
 			r.Host.Address(r.id, p, nil)
 		}
 	}
-	if r.truth("DHCPV6C") {
+	if r.flag("DHCPV6C") {
 		node.Put(d, "dhcp6", node.Plain("true"))
 	}
-	if auto := r.get("IPV6_AUTOCONF"); auto != "" {
-		node.Put(d, "accept-ra", node.Plain(strconv.FormatBool(r.truth("IPV6_AUTOCONF"))))
+	if r.get("IPV6_AUTOCONF") != "" && (r.get("IPV6INIT") == "" || r.flag("IPV6INIT")) {
+		node.Put(d, "accept-ra", node.Plain(strconv.FormatBool(r.flag("IPV6_AUTOCONF"))))
+	}
+	if mode := strings.ToLower(r.get("IPV6_ADDR_GEN_MODE")); mode == "eui64" || mode == "stable-privacy" {
+		node.Put(d, "ipv6-address-generation", node.Plain(mode))
+	} else if mode != "" && !strings.HasPrefix(mode, "default") {
+		r.wrong("IPV6_ADDR_GEN_MODE", "is no way of making addresses")
 	}
 	if mtu := r.get("IPV6_MTU"); mtu != "" {
 		node.Put(d, "ipv6-mtu", node.Plain(mtu))
@@ -206,8 +216,8 @@ func (r *reader) bridge(d *yamldoc.Node) {
 		return
 	}
 	for _, key := range []string{"STP", "BRIDGE_STP"} {
-		if stp := r.get(key); stp != "" {
-			node.Put(node.Within(d, "parameters"), "stp", node.Plain(strconv.FormatBool(strings.EqualFold(stp, "on") || r.truth(key))))
+		if r.get(key) != "" {
+			node.Put(node.Within(d, "parameters"), "stp", node.Plain(strconv.FormatBool(r.flag(key))))
 		}
 	}
 	for _, row := range bridgeWords {
@@ -220,13 +230,62 @@ func (r *reader) bridge(d *yamldoc.Node) {
 // alias reads a file ifcfg-NAME:N.
 func (r *reader) alias(number string) {
 	p, ok := r.address4("")
-	r.get("DEVICE")
+	if name := r.get("DEVICE"); name != "" && name != r.id+":"+number {
+		r.wrong("DEVICE", "is not "+r.id+":"+number+", the alias that the file's name says")
+	}
+	switch strings.ToLower(r.get("ONPARENT")) {
+	case "", "yes", "true", "1":
+	case "no", "false", "0":
+		r.wrong("ONPARENT", "the alias does not come up with "+r.id+": its address is left out")
+		ok = false
+	default:
+		r.wrong("ONPARENT", "is neither yes nor no")
+	}
 	if ok {
 		options := &yamldoc.Node{Kind: yamldoc.MappingNode, Flow: true}
 		node.Put(options, "label", node.Quoted(r.id+":"+number))
 		r.Host.Address(r.id, p, options)
 	}
 	r.rest(nil)
+}
+
+// ranges are the suffixes of files of many addresses (ifup-aliases of initscripts).
+var ranges = regexp.MustCompile(`^(.+)-range[0-9]*$`)
+
+// addressRange reads a file ifcfg-NAME-rangeN: an alias for each address of a range.
+func (r *reader) addressRange() {
+	defer r.rest(nil)
+	first, err := netip.ParseAddr(r.get("IPADDR_START"))
+	if err != nil || !first.Is4() {
+		r.wrong("IPADDR_START", "is no IPv4 address: the range is left out")
+		return
+	}
+	last, err := netip.ParseAddr(r.get("IPADDR_END"))
+	a, b := first.As4(), last.As16()
+	if err != nil || !last.Is4() || [3]byte(a[:3]) != [3]byte(b[12:15]) || last.Less(first) {
+		r.wrong("IPADDR_END", "is no later address of the same 256: the range is left out")
+		return
+	}
+	key := "NETMASK"
+	bits, ok := readback.DottedLength(r.get(key))
+	if text := r.get("PREFIX"); text != "" {
+		key = "PREFIX"
+		bits, err = strconv.Atoi(text)
+		ok = err == nil && bits >= 0 && bits <= 32
+	}
+	if !ok {
+		r.wrong(key, "is no prefix length: the range is left out")
+		return
+	}
+	number, err := strconv.Atoi(cmp.Or(r.get("CLONENUM_START"), "0"))
+	if err != nil {
+		r.wrong("CLONENUM_START", "is no number: it is read as 0")
+	}
+	for ; !last.Less(first); first, number = first.Next(), number+1 {
+		options := &yamldoc.Node{Kind: yamldoc.MappingNode, Flow: true}
+		node.Put(options, "label", node.Quoted(r.id+":"+strconv.Itoa(number)))
+		r.Host.Address(r.id, netip.PrefixFrom(first, bits), options)
+	}
 }
 
 // lines reads a route or rule file: ip(8)'s words, or numbered assignments.

@@ -53,21 +53,29 @@ func setBy(o bondopt.Option) (ifenslave, ifupdown2 bool) {
 }
 
 // doubt is what the programs make of an option of a bond that they do not take
-// alike, or not as it looks; raw is all that stands behind the key. "" nothing.
-func doubt(o bondopt.Option, raw, word string) string {
+// alike, or not as it looks; raw is all that stands behind the key. Of files that
+// ifupdown2 alone takes, what ifupdown does is nobody's matter. "" nothing.
+func doubt(o bondopt.Option, raw, word string, ifupdown2Alone bool) string {
 	first, rest, _ := strings.Cut(raw, " ")
+	rest = strings.TrimSpace(rest)
 	ifenslave, ifupdown2 := setBy(o)
+	several := o.Listed() || o.Kind == bondopt.Port
 	switch {
-	case strings.HasPrefix(strings.TrimSpace(rest), "#"):
+	case rest != "" && (!several || strings.Contains(rest, "#")):
 		effect := "skips the option"
 		if o.Name == "mode" {
 			effect = "makes the bond balance-rr"
 		}
-		return fmt.Sprintf("a comment behind a value is part of it: ifupdown hands all of it to the kernel, which takes its first word, %s; ifupdown2 %s", first, effect)
+		what := "what stands behind a value"
+		if strings.HasPrefix(rest, "#") {
+			what = "a comment behind a value"
+		}
+		return fmt.Sprintf("%s is part of it: ifupdown hands all of it to the kernel, which takes its first word, %s; ifupdown2 %s", what, first, effect)
 	case o.Words != nil && first != word && strings.EqualFold(first, word):
 		return fmt.Sprintf("the kernel's word is %s: ifupdown hands it %s, which is refused, and the bond keeps what it had; ifupdown2 takes it", word, first)
 	case !ifenslave && !ifupdown2:
 		return "neither ifupdown (ifenslave) nor ifupdown2 sets it, and neither says so; a post-up line does"
+	case !ifenslave && ifupdown2Alone:
 	case !ifenslave:
 		return "ifupdown2 sets it, ifupdown (ifenslave) does not, and says nothing"
 	case !ifupdown2:

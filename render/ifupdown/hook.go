@@ -19,6 +19,24 @@ var hooks = []string{"pre-up", "up", "post-up", "down", "pre-down", "post-down"}
 
 func isHook(key string) bool { return slices.Contains(hooks, key) }
 
+// madeKind is the kind of a stanza's device that one of its lines makes and that a
+// fabric has not; "" none.
+func madeKind(s *stanza, name string) string {
+	for _, o := range s.options {
+		if !isHook(o.key) {
+			continue
+		}
+		for _, words := range commandsOf(o.value, name) {
+			at := slices.Index(words, "type")
+			if len(words) > 4 && words[0] == "ip" && strings.HasPrefix("link", words[1]) && words[2] == "add" && slices.Contains(words[3:], name) && at > 0 && at+1 < len(words) &&
+				!slices.Contains([]string{"dummy", "bond", "bridge", "vlan"}, words[at+1]) {
+				return words[at+1]
+			}
+		}
+	}
+	return ""
+}
+
 // hook reads a line that a shell runs, where it is made of the commands that set a
 // network: ip route, ip rule, ip link, ip address, route, ethtool, sysctl, echo to
 // sysfs. False for any other.
@@ -38,6 +56,9 @@ var commandEnd = regexp.MustCompile(`\s*(?:;|&&|\|\|)\s*`)
 // paths of programs cut, what stands there to make a failure none left out.
 func commandsOf(value, name string) [][]string {
 	value = strings.NewReplacer("$IFACE", name, "${IFACE}", name, "--physical-interface", "").Replace(value)
+	if at := strings.Index(value, " #"); at >= 0 && !strings.ContainsAny(value[at:], `"'`) {
+		value = value[:at] // a shell's comment
+	}
 	var all [][]string
 	for _, part := range commandEnd.Split(value, -1) {
 		part = strings.TrimSuffix(strings.TrimSpace(strings.ReplaceAll(part, "2>/dev/null", "")), ">/dev/null")
@@ -56,7 +77,7 @@ func commandsOf(value, name string) [][]string {
 
 // undoes reports a command that takes back what another set.
 func undoes(words []string) bool {
-	return slices.ContainsFunc(words, func(w string) bool {
+	return words[0] == "rmmod" || words[0] == "modprobe" && slices.Contains(words, "-r") || words[0] == "ifenslave" && (slices.Contains(words, "-d") || slices.Contains(words, "--detach")) || slices.ContainsFunc(words, func(w string) bool {
 		return w == "del" || w == "delete" || w == "flush" || w == "down" || w == "nomaster"
 	})
 }
@@ -74,12 +95,62 @@ func (r *reader) command(s *stanza, words []string, name string) bool {
 		return len(words) > 3 && readback.LinkName(words[2]) && r.Ethtool(words[2], words[1], words[3:])
 	case "sysctl":
 		return r.sysctl(words[1:])
+	case "modprobe":
+		return r.Kinds[name] == "dummy-devices" && slices.Contains(words, "dummy") || r.Kinds[name] == "bonds" && len(words) > 1 && words[1] == "bonding" && r.moduleOptions(words[2:], name)
+	case "ifenslave":
+		return r.enslaved(words)
 	case "echo":
 		if m := echo.FindStringSubmatch(line); m != nil {
 			return r.echoed(m[1], m[2])
 		}
 	}
 	return false
+}
+
+// enslaves are the bond and the ports of a command ifenslave(8) of a stanza's; "" for
+// another command.
+func enslaves(words []string) (bond string, ports []string) {
+	if len(words) < 3 || words[0] != "ifenslave" || slices.ContainsFunc(words[1:], func(w string) bool { return strings.HasPrefix(w, "-") && w != "-f" && w != "--force" }) {
+		return "", nil
+	}
+	names := slices.DeleteFunc(slices.Clone(words[1:]), func(w string) bool { return strings.HasPrefix(w, "-") })
+	if slices.ContainsFunc(names, func(w string) bool { return !readback.LinkName(w) }) {
+		return "", nil
+	}
+	return names[0], names[1:]
+}
+
+// enslaved reads ifenslave BOND PORT...
+func (r *reader) enslaved(words []string) bool {
+	bond, ports := enslaves(words)
+	for _, port := range ports {
+		if r.Kinds[bond] == "bonds" && port != bond {
+			r.addPort(bond, port)
+		}
+	}
+	return bond != "" && len(ports) > 0
+}
+
+// moduleOptions reads options of the bonding module, which are those of the bonds that
+// it makes.
+func (r *reader) moduleOptions(words []string, name string) bool {
+	for _, word := range words {
+		key, value, ok := strings.Cut(word, "=")
+		if key == "max_bonds" {
+			continue
+		}
+		row, known := bondopt.Find(key)
+		if !ok || !known {
+			return false
+		}
+		if _, err := row.Word(value); err != nil && row.Kind != bondopt.Port {
+			return false
+		}
+		if !r.says(name, "bond-"+strings.ReplaceAll(key, "_", "-")) {
+			r.Option(name, row.Name, value)
+		}
+	}
+	return true
 }
 
 // ip reads ip(8)'s route, rule, address and link.
@@ -106,13 +177,13 @@ func (r *reader) ip(s *stanza, words []string, name string) bool {
 			name = rest[at+1]
 		}
 		route, why := ipwords.ReadRoute(r.Host, name, rest, four)
-		if why == "" {
+		if r.why = why; why == "" {
 			node.Push(r.Device(name), "routes", route)
 		}
 		return why == ""
 	case strings.HasPrefix("rule", object) && object != "r" && adds:
 		rule, why := ipwords.ReadRule(r.Host, rest, four)
-		if why == "" {
+		if r.why = why; why == "" {
 			if list := r.Device(name).Get("routing-policy"); list == nil || !node.Contains(list.Items, rule) {
 				node.Push(r.Device(name), "routing-policy", rule)
 			}
@@ -216,8 +287,11 @@ func (r *reader) oldRoute(words []string, name string) bool {
 			ip = append(ip, pair[1], said[pair[0]])
 		}
 	}
+	if readback.LinkName(said["dev"]) {
+		name = said["dev"]
+	}
 	route, why := ipwords.ReadRoute(r.Host, name, ip, four)
-	if why == "" {
+	if r.why = why; why == "" {
 		node.Push(r.Device(name), "routes", route)
 	}
 	return why == ""

@@ -81,7 +81,7 @@ iface vlan10
     vlan-id 10
     vlan-raw-device br
     address 10.0.10.1/24
-`, want: []string{"lacp-rate: fast", "min-links: 1", "bridges:", "id: 10", "link: br", "10.0.10.1/24"}, unread: []string{"bridge-vlan-aware", "bridge-vids"}, warnings: []string{"bond-min-links"}},
+`, want: []string{"lacp-rate: fast", "min-links: 1", "bridges:", "id: 10", "link: br", "10.0.10.1/24"}, unread: []string{"bridge-vlan-aware", "bridge-vids"}, warnings: []string{"no line says the mode"}},
 		{name: "lines that a shell runs", text: `auto eth1
 iface eth1 inet static
     address 10.1.0.2/24
@@ -164,6 +164,22 @@ mapping eth1
 		{name: "two addresses in a stanza", text: "auto eth5\niface eth5 inet static\n address 10.0.0.9/24\n address 10.0.0.10/24\n", want: []string{"10.0.0.9/24", "10.0.0.10/24"}, warnings: []string{"first address alone"}},
 		{name: "an MTU of IPv6", text: "auto eth0\niface eth0 inet static\n address 10.0.0.9/24\n mtu 9000\niface eth0 inet6 static\n address fd00::9/64\n mtu 1500\n", want: []string{"mtu: 9000", "ipv6-mtu: 1500"}, warnings: []string{"ifupdown2 takes the first"}},
 		{name: "an MTU of IPv6 alone", text: "auto eth0\niface eth0 inet6 static\n address fd00::9/64\n mtu 9000\n", want: []string{" mtu: 9000"}},
+		{name: "Cumulus: ports by globs", text: "auto bond1\niface bond1\n bond-slaves glob swp19-20 swp[1-2]s[0-1] noglob eth7\n bond-mode 802.3ad\nauto br\niface br\n bridge-ports bond1 glob swp5-6.300 regex swp3.*\n",
+			want: []string{"- swp19\n            - swp20\n            - swp1s0\n            - swp1s1\n            - swp2s0\n            - swp2s1\n            - eth7\n", "swp5.300:\n          id: 300\n          link: swp5"}, unread: []string{"ports by a pattern"}},
+		{name: "two options in one line", text: "auto bond1\niface bond1\n bond-slaves swp1 swp2\n bond-mode 802.3ad\n bond-xmit-hash-policy layer3+4 bond-lacp-rate 0\n",
+			want: []string{"layer3+4"}, never: []string{"lacp-rate"}, warnings: []string{"interfaces:5: what stands behind a value is part of it"}},
+		{name: "comments behind any value", text: "auto eth0\niface eth0 inet static\n address 192.0.2.5/24 # mine\n dns-nameservers 192.0.2.53 # ours\n post-up ip route add 10.0.0.0/8 via 192.0.2.1 # theirs\n",
+			want: []string{"192.0.2.5/24", "192.0.2.53", "10.0.0.0/8"}, warnings: []string{"interfaces:3: a comment", "interfaces:4: a comment"}},
+		{name: "comments behind Open vSwitch's", text: "auto b\niface b inet manual\n ovs_type OVSBond\n ovs_bridge br0\n ovs_bonds e1 e2 # (remove line)\n ovs_options bond_mode=active-backup # (remove line)\nauto br0\niface br0 inet manual\n ovs_type OVSBridge\n ovs_ports b\n",
+			want: []string{"mode: active-backup", "- e1\n            - e2\n"}, warnings: []string{"interfaces:5: a comment", "interfaces:6: a comment"}},
+		{name: "an address beside DHCP", text: "auto vmbr0\niface vmbr0 inet dhcp\n address 192.168.0.1/24\n gateway 192.168.0.254\n bridge-ports none\n", want: []string{"dhcp4: true"}, never: []string{"192.168.0"}, unread: []string{"interfaces:3: address: neither program", "interfaces:4: gateway: neither program"}},
+		{name: "loopback devices", text: "auto lo lo0\niface lo inet loopback\n up echo 1 > /proc/sys/net/ipv4/ip_forward\niface lo0 inet loopback\nauto eth0\niface eth0 inet dhcp\n", want: []string{"eth0:", "ip_forward"}, never: []string{" lo:", "lo0"}},
+		{name: "a table of which no file has the number, a route of another device", text: "auto eth1\niface eth1 inet static\n address 192.0.2.5/24\n post-up ip route add default via 192.0.2.1 table vrack\n post-up ip rule add from 192.0.2.0/24 table vrack\n post-up route add -net 10.0.0.0 netmask 255.0.0.0 gw 198.51.100.1 dev eth2\n",
+			want: []string{"eth2:\n          routes:\n            - {to: 10.0.0.0/8, via: 198.51.100.1}"}, unread: []string{"interfaces:4: post-up: the number of table vrack is not known", "interfaces:5: post-up: the number of table vrack"}},
+		{name: "a dummy by its module", text: "auto dummy0\niface dummy0 inet static\n address 192.0.2.5/32\n pre-up modprobe dummy\n", want: []string{"dummy-devices:", "192.0.2.5/32"}},
+		{name: "a device that a command makes", text: "auto vxlan0\niface vxlan0 inet manual\n pre-up ip link add vxlan0 type vxlan id 10 group 239.1.1.1 dstport 0 dev eth1 || true\n up ip link set vxlan0 up\n mtu 1500\nauto br1\niface br1 inet static\n address 192.0.2.5/24\n bridge_ports vxlan0\n", want: []string{"br1:"}, never: []string{"vxlan0"}, unread: []string{"interfaces:2: iface: devices of the kind vxlan"}},
+		{name: "a bond that ifenslave makes", text: "auto bond0\niface bond0 inet static\n address 192.0.2.5/24\n pre-up modprobe bonding mode=4 miimon=200 primary=eth0\n up ifenslave bond0 eth0 eth1 #eth2\n pre-down ifenslave -d bond0 eth0 eth1\n post-down rmmod bonding\n", want: []string{"bonds:", "mode: 802.3ad", "mii-monitor-interval: 200", "primary: eth0", "- eth0\n            - eth1\n"}, never: []string{"eth2"}},
+		{name: "a bond whose ports call ifenslave", text: "auto bond0\niface bond0 inet dhcp\n pre-up modprobe bonding colour=red\nallow-hotplug eth0\niface eth0 inet manual\n up ifenslave bond0 $IFACE\n down ifenslave -d bond0 $IFACE 2> /dev/null\n", want: []string{"bonds:", "- eth0\n", "dhcp4: true"}, unread: []string{"interfaces:3: pre-up"}, warnings: []string{"no line says the mode"}},
 		{name: "joined lines", text: "auto eth0\niface eth0 inet static\n address \\\n   10.0.0.9/24\n mtu \\\n 9000\n", want: []string{"10.0.0.9/24", "mtu: 9000"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

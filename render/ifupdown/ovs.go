@@ -25,15 +25,8 @@ const (
 // ovsKey is netplan's.
 const ovsKey = "openvswitch"
 
-// ovsWords are an option's words KEY=VALUE as ovs-vsctl(8) takes them.
-func ovsWords(o option) [][2]string {
-	var all [][2]string
-	for _, word := range o.words[1:] {
-		key, value, _ := strings.Cut(word, "=")
-		all = append(all, [2]string{key, strings.Trim(value, `"'`)})
-	}
-	return all
-}
+// ovsWords are an option's words KEY=VALUE.
+func ovsWords(o option) [][2]string { return readback.OVSWords(o.list()) }
 
 // options are the options of a stanza by one key.
 func (s *stanza) all(key string) []option {
@@ -86,9 +79,7 @@ func (r *reader) ovs(s *stanza, name string) {
 	}
 	d := r.Device(name)
 	if kind == ovsBridge || kind == ovsBond {
-		if d.Get(ovsKey) == nil {
-			node.SetKey(d, ovsKey, node.FlowMap())
-		}
+		readback.MakeOVS(d)
 	}
 	for _, o := range s.options {
 		switch o.key {
@@ -96,7 +87,10 @@ func (r *reader) ovs(s *stanza, name string) {
 			r.portsOf(s, o, name)
 		case "ovs-ports":
 			for _, port := range o.list() {
-				if r.Kinds[port] != "vlans" && r.left[port] == "" && readback.LinkName(port) {
+				switch {
+				case !readback.LinkName(port):
+					r.Miss(s.file, o.number, o.key, port, port+" is no interface's name: the port is left out")
+				case r.Kinds[port] != "vlans" && r.left[port] == "":
 					r.addPort(name, port)
 				}
 			}
@@ -116,20 +110,7 @@ func (r *reader) ovs(s *stanza, name string) {
 
 // ovsOption reads a word of ovs_options; false for one that a fabric cannot represent.
 func (r *reader) ovsOption(kind string, d *yamldoc.Node, key, value string) bool {
-	column, of, _ := strings.Cut(key, ":")
-	switch {
-	case kind == ovsInternal && key == "tag":
-		return true
-	case kind == ovsBond && key == "bond_mode":
-		node.Put(node.Within(d, "parameters"), "mode", node.Plain(value))
-	case kind == ovsBond && key == "lacp":
-		node.Put(d.Get(ovsKey), "lacp", node.Plain(value))
-	case kind == ovsBond && of != "" && (column == "other_config" || column == "external_ids" || column == "other-config" || column == "external-ids"):
-		node.PutText(node.Within(d.Get(ovsKey), strings.ReplaceAll(column, "_", "-")), of, value)
-	default:
-		return false
-	}
-	return true
+	return kind == ovsInternal && (key == "tag" || key == "vlan_mode" && value == "access") || kind == ovsBond && readback.OVSBondWord(d, key, value)
 }
 
 // ovsWord is a value that both programs hand to ovs-vsctl(8) as one word.

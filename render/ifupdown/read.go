@@ -22,9 +22,15 @@ type reader struct {
 	*readback.Host
 	config
 	// left are devices that other programs make, with the reason.
-	left     map[string]string
-	ports    map[string]bool // of some bond or bridge
-	mtus     map[string]int  // that stanzas of IPv4, or of no family, say by device
+	left  map[string]string
+	ports map[string]bool // of some bond or bridge
+	mtus  map[string]int  // that stanzas of IPv4, or of no family, say by device
+	// noMode are the bonds whose mode is missed already.
+	noMode map[string]bool
+	// alone reports files that ifupdown2 alone takes as they are meant.
+	alone bool
+	// why is what the last command of a shell's that was not read lacks.
+	why      string
 	warnings []render.Warning
 }
 
@@ -33,7 +39,7 @@ type reader struct {
 // files differ is a warning. The error is render.ErrEmpty where they say nothing of a
 // network.
 func Read(files map[string]string) (render.Found, error) {
-	r := &reader{Host: readback.New(), config: readConfig(files), left: map[string]string{}, ports: map[string]bool{}, mtus: map[string]int{}}
+	r := &reader{Host: readback.New(), config: readConfig(files), left: map[string]string{}, ports: map[string]bool{}, noMode: map[string]bool{}, mtus: map[string]int{}}
 	r.ReadTables(files)
 	for _, l := range r.others {
 		r.Miss(l.file, l.number, l.words[0], strings.Join(l.words[1:], " "), l.why)
@@ -44,12 +50,20 @@ func Read(files map[string]string) (render.Found, error) {
 	if _, staged := files[stagedOne]; staged {
 		r.warn("", "interfaces.new", stagedOne, 1, "a change is staged on Proxmox VE's page: at the next boot this file takes the place of "+mainFile)
 	}
+	r.alone = r.isIfupdown2()
 	r.kinds()
 	for i := range r.stanzas {
 		r.read(&r.stanzas[i], files)
 	}
 	r.Parents(func(name string) bool { return r.left[name] != "" })
 	r.idle()
+	for i := range r.stanzas {
+		r.modeless(&r.stanzas[i])
+	}
+	if all := r.Network.Get("ethernets"); all.Get("lo") != nil && len(all.Get("lo").Pairs) == 0 {
+		node.SetKey(all, "lo", nil) // whose stanza sets what is the host's
+	}
+	r.Guessed()
 	found, err := r.Found()
 	found.Warnings = r.warnings
 	return found, err
@@ -98,6 +112,12 @@ func (o option) list() []string {
 	return all
 }
 
+// commented reports a comment behind a value that neither program takes for one; a
+// shell does.
+func (o option) commented() bool {
+	return !isHook(o.key) && len(o.words) > 2 && slices.ContainsFunc(o.words[2:], func(w string) bool { return strings.HasPrefix(w, "#") })
+}
+
 // kinds finds out what each device is before any is read: a port's stanza may come
 // before its bond's.
 func (r *reader) kinds() {
@@ -112,16 +132,16 @@ func (r *reader) kinds() {
 				r.ovsKind(s, name)
 			case o.key == "bond-slaves" || o.key == "bond-ports" || o.key == "slaves":
 				r.Kinds[name] = "bonds"
-				r.claim(o.list())
+				r.claim(o.ports())
 			case o.key == "bond-master" && o.first() != "none" && readback.LinkName(o.first()):
 				r.Kinds[o.first()] = "bonds"
 				r.ports[name] = true
 			case o.key == "bridge-ports":
 				r.Kinds[name] = "bridges"
-				r.claim(o.list())
+				r.claim(o.ports())
 			case o.key == "vlan-raw-device" || o.key == "vlan-id":
 				r.Kinds[name] = "vlans"
-			case o.key == "link-type" && o.first() == "dummy" || isHook(o.key) && strings.Contains(o.value, "ip link add") && strings.Contains(o.value, "type dummy"):
+			case o.key == "link-type" && o.first() == "dummy" || isHook(o.key) && (strings.Contains(o.value, "ip link add") && strings.Contains(o.value, "type dummy") || strings.Contains(o.value, "modprobe dummy")):
 				r.Kinds[name] = "dummy-devices"
 			case o.key == "link-type" || o.key == "vxlan-id" || o.key == "tunnel-mode" || o.key == "vrf-table":
 				r.left[name] = "devices made by " + o.key + " are not read: left out"
@@ -131,6 +151,20 @@ func (r *reader) kinds() {
 					r.Kinds[name] = "bonds"
 				}
 			}
+		}
+		for _, o := range s.options {
+			if !isHook(o.key) || !strings.Contains(o.value, "ifenslave") {
+				continue
+			}
+			for _, words := range commandsOf(o.value, name) {
+				if bond, ports := enslaves(words); bond != "" {
+					r.Kinds[bond] = "bonds"
+					r.claim(ports)
+				}
+			}
+		}
+		if kind := madeKind(s, name); kind != "" && r.Kinds[name] == "" {
+			r.left[name] = "devices of the kind " + kind + " are not read: left out"
 		}
 		if slices.Contains([]string{"ppp", "wvdial", "tunnel", "v4tunnel", "6to4", "gre"}, s.method) {
 			r.left[name] = "devices of the method " + s.method + " are not read: left out"
@@ -175,7 +209,7 @@ func vlanOfName(name string) (parent, tag string, ok bool) {
 func (r *reader) read(s *stanza, files map[string]string) {
 	name, label := s.device()
 	switch {
-	case name == "lo" && s.method == "loopback" && len(s.options) == 0:
+	case (name == "lo" || s.method == "loopback") && len(s.options) == 0:
 		return
 	case !readback.LinkName(name):
 		r.Miss(s.file, s.head.number, "iface", s.name, "is no interface's name")
@@ -197,8 +231,11 @@ func (r *reader) read(s *stanza, files map[string]string) {
 	r.bond(s, name)
 	r.ovs(s, name)
 	for _, o := range s.options {
-		if !r.option(s, o, name, d) {
-			r.Miss(s.file, o.number, o.key, o.value, "a fabric cannot represent it")
+		if _, ofBond := bondOption(o.key); o.commented() && !ofBond {
+			r.warn(name, o.key, s.file, o.number, "a comment behind a value is part of it for both programs: put it on a line of its own")
+		}
+		if r.why = ""; !r.option(s, o, name, d) {
+			r.Miss(s.file, o.number, o.key, o.value, cmp.Or(r.why, "a fabric cannot represent it"))
 		}
 	}
 	last := s.head.last
@@ -264,6 +301,10 @@ func (r *reader) addresses(s *stanza, name, label string) {
 	mask := s.get("netmask")
 	several := 0
 	for _, o := range s.options {
+		if (s.method == "dhcp" || s.method == "ppp") && (o.key == "address" || o.key == "gateway") {
+			r.Miss(s.file, o.number, o.key, o.value, "neither program sets it in a stanza of the method "+s.method+": write another stanza, inet static, for it")
+			continue
+		}
 		switch o.key {
 		case "address":
 			p, ok := prefixOf(o.first(), mask)
@@ -277,7 +318,7 @@ func (r *reader) addresses(s *stanza, name, label string) {
 				node.Put(options, "label", node.Quoted(label))
 			}
 			r.Address(name, p, options)
-			if several++; several == 2 && !r.isIfupdown2() {
+			if several++; several == 2 && !r.alone {
 				r.warn(name, o.key, s.file, o.number, "ifupdown takes a stanza's first address alone and says nothing of the others; ifupdown2 takes all")
 			}
 		case "gateway":
@@ -290,6 +331,9 @@ func (r *reader) addresses(s *stanza, name, label string) {
 			node.Put(route, "via", node.Text(g.String()))
 			if n, err := strconv.ParseUint(s.get("metric"), 10, 32); err == nil && n > 0 {
 				node.Put(route, "metric", node.Plain(strconv.FormatUint(n, 10)))
+			} else if err != nil && s.get("metric") != "" {
+				at := s.options[slices.IndexFunc(s.options, func(o option) bool { return o.key == "metric" })]
+				r.Miss(s.file, at.number, at.key, at.value, "is no number: the gateway's route is read without one")
 			}
 			node.Push(r.Device(name), "routes", route)
 		}
@@ -352,9 +396,18 @@ func (r *reader) bond(s *stanza, name string) {
 			word = lower
 		}
 		r.Option(bond, row.Name, word)
-		if why := doubt(row, raw, word); why != "" {
+		if why := doubt(row, raw, word, r.alone); why != "" {
 			r.warn(name, o.key, s.file, o.number, why)
 		}
+	}
+}
+
+// modeless warns of a bond of which nothing says the mode.
+func (r *reader) modeless(s *stanza) {
+	name, _ := s.device()
+	if r.Kinds[name] == "bonds" && readback.LinkName(name) && r.left[name] == "" && s.get("ovs-type") == "" && r.Device(name).Get("interfaces") != nil && r.Device(name).Get("parameters").Get("mode") == nil && !r.noMode[name] {
+		r.noMode[name] = true
+		r.warn(name, "bond-mode", s.file, s.head.number, "no line says the mode: the bond is balance-rr unless modprobe.d says another, and 802.3ad on Cumulus Linux")
 	}
 }
 
@@ -365,12 +418,13 @@ func (r *reader) says(name, key string) bool {
 
 // portsOf reads a list of ports; "none" is an empty one.
 func (r *reader) portsOf(s *stanza, o option, name string) {
-	for _, port := range o.list() {
+	for _, port := range o.ports() {
 		switch {
 		case port == "none":
 		case port == "glob" || port == "regex" || port == "all" || !readback.LinkName(port):
 			r.Miss(s.file, o.number, o.key, o.value, "ports by a pattern are not read")
 			return
+		case r.left[port] != "": // it is told already
 		default:
 			r.addPort(name, port)
 		}
@@ -420,6 +474,9 @@ var idleOptions = []string{"network", "broadcast", "bond-slaves", "bond-ports", 
 func (r *reader) option(s *stanza, o option, name string, d *yamldoc.Node) bool {
 	_, ofBond := bondOption(o.key)
 	switch {
+	case o.key == "bond-master" && s.master() != "" && !readback.LinkName(s.master()):
+		r.why = "is no interface's name: whose port this is is not read"
+		return false
 	case ofBond && (r.Kinds[name] == "bonds" || r.Kinds[s.master()] == "bonds"), slices.Contains(idleOptions, o.key):
 		return true
 	case o.key == "dhcp" && s.family == "inet6":
@@ -489,7 +546,11 @@ var bridgeParameters = map[string]string{"bridge-fd": "forward-delay", "bridge-h
 func (r *reader) bridge(o option, d *yamldoc.Node) bool {
 	if o.key == "bridge-stp" {
 		on := strings.ToLower(o.first())
-		node.Put(node.Within(d, "parameters"), "stp", node.Plain(strconv.FormatBool(on == "on" || on == "yes" || on == "1")))
+		yes := on == "on" || on == "yes" || on == "1"
+		if !yes && on != "off" && on != "no" && on != "0" {
+			return false
+		}
+		node.Put(node.Within(d, "parameters"), "stp", node.Plain(strconv.FormatBool(yes)))
 		return true
 	}
 	if list, ok := map[string]string{"bridge-pathcost": "path-cost", "bridge-portprio": "port-priority"}[o.key]; ok {

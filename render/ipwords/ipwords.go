@@ -133,7 +133,7 @@ func ReadRoute(f *readback.Host, link string, words []string, four bool) (route 
 		}
 		text, ok := f.RouteValue(key, value, four)
 		if !ok {
-			return nil, value + " is no value for " + said
+			return nil, notValue(key, said, value)
 		}
 		node.Put(route, key, node.Text(text))
 	}
@@ -144,6 +144,14 @@ func ReadRoute(f *readback.Host, link string, words []string, four bool) (route 
 		node.Put(route, "to", node.Quoted("::/0"))
 	}
 	return route, ""
+}
+
+// notValue says what is wrong with a word's value.
+func notValue(key, said, value string) string {
+	if key == "table" {
+		return "the number of table " + value + " is not known: name the host's /etc/iproute2/rt_tables too"
+	}
+	return value + " is no value for " + said
 }
 
 // ReadRule reads a rule in ip-rule(8)'s words, as netplan has it; why is what was
@@ -168,7 +176,7 @@ func ReadRule(f *readback.Host, words []string, four bool) (rule *yamldoc.Node, 
 		}
 		text, ok := f.RuleValue(key, value, four)
 		if !ok {
-			return nil, value + " is no value for " + said
+			return nil, notValue(key, said, value)
 		}
 		node.Put(rule, key, node.Text(text))
 	}

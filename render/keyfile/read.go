@@ -89,6 +89,7 @@ func Read(files map[string]string) (render.Found, error) {
 		}
 	}
 	r.Parents(func(name string) bool { return left[name] })
+	r.Guessed()
 	found, err := r.Found()
 	for _, t := range r.teams {
 		found.Warnings = append(found.Warnings, teamd.Moved(render.FormatKeyfile, t.Name))
@@ -158,6 +159,9 @@ func (r *connectionReader) read(section string) {
 		r.Kinds[r.name] = section
 	}
 	r.entry = r.Device(r.name)
+	if l, ok := r.file.find("connection", "interface-name"); ok {
+		r.PlaceAt(r.entry, r.path, l.number)
+	}
 	for _, key := range idleKeys {
 		r.take("connection", key)
 	}
@@ -183,7 +187,9 @@ func (r *connectionReader) read(section string) {
 		r.bridge()
 	}
 	r.ethtool()
-	if !slices.Contains(r.ports[r.masterName()], r.name) {
+	if slices.Contains(r.ports[r.masterName()], r.name) {
+		r.portAddresses()
+	} else {
 		r.addresses()
 	}
 	r.mptcp()
@@ -191,8 +197,20 @@ func (r *connectionReader) read(section string) {
 		node.Put(r.entry, "activation-mode", node.Plain("manual"))
 	}
 	for _, l := range r.file.lines {
-		if l.key != "" && !r.used[l.number] {
+		if l.key != "" && !r.used[l.number] && l.value != "" {
 			r.refuse(l, "a fabric cannot represent it")
+		}
+	}
+}
+
+// portAddresses passes over what says how a port, which has no addresses, would come to
+// some.
+func (r *connectionReader) portAddresses() {
+	for _, group := range []string{"ipv4", "ipv6"} {
+		for _, key := range []string{"method", "addr-gen-mode", "ip6-privacy"} {
+			if r.file.value(group, key) != "manual" {
+				r.take(group, key)
+			}
 		}
 	}
 }

@@ -19,6 +19,8 @@ type weightedHop struct {
 	to            netip.Prefix
 	table, metric int
 	hop           netstate.NextHop
+	path          string
+	line          int
 }
 
 // addresses reads [ipv4] and [ipv6]. A connection without one has its default
@@ -45,6 +47,7 @@ func (r *connectionReader) addresses() {
 				r.Mark(r.path, r.text, l.number, l.number)
 			}
 		}
+		r.table(group)
 		if r.method(group) {
 			local = append(local, group)
 		}
@@ -87,6 +90,7 @@ func (r *connectionReader) method(group string) (local bool) {
 		node.Put(r.entry, dhcp, node.Plain("true"))
 		return group == "ipv6" || r.besideOthers()
 	case l.value == "manual":
+		r.take(group, "never-default")
 		return group == "ipv6" || r.besideOthers()
 	case l.value == "link-local":
 		return true
@@ -132,8 +136,32 @@ func (r *connectionReader) defaultRoute(l keyLine, via netip.Addr) {
 		return
 	}
 	r.gateways[l.group] = via
-	node.Push(r.entry, "routes", node.FlowMap("to", "default", "via", via.String(), "metric", r.metric(l.group)))
+	if node.Yes(r.file.value(l.group, "never-default")) {
+		return // NetworkManager sets none
+	}
+	node.Push(r.entry, "routes", node.FlowMap("to", "default", "via", via.String(), "metric", r.metric(l.group), "table", r.table(l.group)))
 }
+
+// table is the one of a family's routes without one of their own; "" main. The routes of
+// the addresses' own networks, which a fabric has in main alone, are in it too.
+func (r *connectionReader) table(group string) string {
+	l, ok := r.file.find(group, "route-table")
+	n, err := strconv.ParseUint(l.value, 10, 32)
+	if !ok || err != nil {
+		return ""
+	}
+	if !r.used[l.number] && n > 0 {
+		r.refuse(l, "routes that are said go to this table; those of the addresses' own networks a fabric has in main alone")
+	}
+	r.used[l.number] = true
+	if n == 0 || n == mainTable {
+		return ""
+	}
+	return strconv.FormatUint(n, 10)
+}
+
+// mainTable is the kernel's number of the table that routes are in by themselves.
+const mainTable = 254
 
 // metric is what a family's routes without a metric of their own get
 // (nm-settings-keyfile(5), route-metric); "" leaves it to NetworkManager.
@@ -244,7 +272,8 @@ func (r *connectionReader) placeRoute(l keyLine, to netip.Prefix, via netip.Addr
 	if to.Bits() == 0 && (to.Addr().Is4() || via.IsValid()) {
 		words[1] = "default"
 	}
-	typed, scoped, weight, tableNumber := false, false, 0, 0
+	typed, scoped, weight := false, false, 0
+	tableNumber, _ := strconv.Atoi(r.table(l.group))
 	if options, ok := r.file.find(l.group, l.key+"_options"); ok {
 		r.used[options.number] = true
 		for _, option := range strings.Split(options.value, ",") {
@@ -276,7 +305,7 @@ func (r *connectionReader) placeRoute(l keyLine, to netip.Prefix, via netip.Addr
 		}
 	}
 	if weight > 0 && via.IsValid() && to.Addr().Is4() {
-		r.hops = append(r.hops, weightedHop{to, tableNumber, metric, netstate.NextHop{Gateway: via, Link: r.name, Weight: weight}})
+		r.hops = append(r.hops, weightedHop{to, tableNumber, metric, netstate.NextHop{Gateway: via, Link: r.name, Weight: weight}, r.path, l.number})
 		return
 	}
 	if via.IsValid() {
@@ -325,10 +354,13 @@ func (r *reader) placeHops() {
 		}
 		for _, h := range r.hops {
 			if same(h) {
-				hops.Items = append(hops.Items, node.FlowMap("via", h.hop.Gateway.String(), "dev", h.hop.Link, "weight", strconv.Itoa(h.hop.Weight)))
+				hop := node.FlowMap("via", h.hop.Gateway.String(), "dev", h.hop.Link, "weight", strconv.Itoa(h.hop.Weight))
+				r.PlaceAt(hop, h.path, h.line)
+				hops.Items = append(hops.Items, hop)
 			}
 		}
 		node.Put(item, "hops", hops)
+		r.PlaceAt(item, first.path, first.line)
 		node.Push(r.Beside, "multipath", item)
 		r.hops = slices.DeleteFunc(r.hops, same)
 	}

@@ -95,6 +95,7 @@ func (r *connectionReader) mptcp() {
 		node.PutText(item, "address", p.Addr().String())
 		node.Put(item, "dev", node.Plain(r.name))
 		node.Put(item, "flags", node.FlowList(flags))
+		r.PlaceAt(item, r.path, l.number)
 		node.Push(node.Within(r.Beside, "mptcp"), "endpoints", item)
 	}
 }

@@ -160,8 +160,11 @@ func writeGeneration(s string) string {
 	return "1"
 }
 
+// readGeneration reads numbers and words (NMSettingIP6ConfigAddrGenMode); the defaults
+// are what the daemon's own configuration says.
 func readGeneration(s string) (string, bool) {
-	return map[string]string{"0": "eui64", "1": "stable-privacy"}[s], s == "0" || s == "1"
+	said, known := map[string]string{"0": "eui64", "1": "stable-privacy", "2": "", "3": "", "eui64": "eui64", "stable-privacy": "stable-privacy", "default-or-eui64": "", "default": ""}[s]
+	return said, known
 }
 
 // keys writes the keys of a group that the fabric says.

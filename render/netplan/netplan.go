@@ -5,6 +5,7 @@ package netplan
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -252,6 +253,12 @@ func merge(f *readback.Host, files map[string]string) (*yamldoc.Node, error) {
 	}
 	return merged, nil
 }
+
+// words are keys of which each file of netplan's has one.
+var words = regexp.MustCompile(`(?m)^[\s{"']*(?:network|ethernets|bonds|vlans|bridges|autoinstall|config)["']?\s*:`)
+
+// Is reports a text that may be netplan's.
+func Is(text string) bool { return text == "" || words.MatchString(text) }
 
 // networkOf is netplan's mapping in a file of its own, in the configuration of Ubuntu's
 // installer (autoinstall, where it may stand below network once more) and in cloud-init's

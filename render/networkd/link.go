@@ -123,7 +123,7 @@ func linkMatch(d device.Device, l *ledger.Ledger) unitfile.Section {
 		}
 	}
 	if len(s.Keys) == 0 {
-		s.Put("OriginalName", "*")
+		s.Put("Type", "ether")
 	}
 	return s
 }

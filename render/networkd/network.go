@@ -61,7 +61,7 @@ func networkMatch(d device.Device, l *ledger.Ledger) unitfile.Section {
 		s.Put("Name", d.SetName)
 		l.Say(d.ID, "match", "set-name")
 		if len(s.Keys) == 0 {
-			s.Put("Name", "*")
+			s.Put("Type", "ether") // netplan's word for all devices is for all of their type
 		}
 		return s
 	}

@@ -21,6 +21,9 @@ type reader struct {
 	// taken are the devices that a .network file already counts for: the
 	// first one that matches does.
 	taken map[string]string
+	// wide are the files that count for all devices of a pattern, by the pattern; those
+	// that count for any Ethernet device by "".
+	wide map[string]string
 	// macs leads from permanent addresses to names, as .link files give them.
 	macs map[string]string
 	// dropIns are the .conf files by their directories.
@@ -28,7 +31,7 @@ type reader struct {
 }
 
 func newReader(f *readback.Host, files map[string]string) reader {
-	r := reader{Host: f, files: files, taken: map[string]string{}, macs: map[string]string{}, dropIns: map[string][]string{}}
+	r := reader{Host: f, files: files, taken: map[string]string{}, wide: map[string]string{}, macs: map[string]string{}, dropIns: map[string][]string{}}
 	for file := range files {
 		if strings.HasSuffix(file, ".conf") {
 			dir := path.Dir(file) + "/"
@@ -67,6 +70,12 @@ func Read(files map[string]string) (render.Found, error) {
 	for _, file := range inOrder(files, ".link") {
 		r.link(file, r.sections(file))
 	}
+	for _, vlan := range slices.Clone(node.Pairs(r.Network.Get("vlans"))) {
+		if vlan.Value.Get("id") == nil {
+			r.LeaveOut("vlans", vlan.Key, "no .netdev file says its Id: networkd waits for one")
+		}
+	}
+	r.Guessed()
 	return r.Found()
 }
 
@@ -123,14 +132,18 @@ var netdevKinds = map[string]string{"bond": "bonds", "vlan": "vlans", "bridge": 
 func (r reader) netdev(file string, sections []placedSection) {
 	head := placedOf(sections, "NetDev")
 	name, section := head.Get("Name"), netdevKinds[head.Get("Kind")]
+	key, why := "Kind", "devices of this kind are not read"
+	if section != "" {
+		key, why = "Name", "is no interface's name"
+	}
 	if !readback.LinkName(name) || section == "" {
 		line := 1
 		for _, a := range head.Keys {
-			if a.Key == "Kind" {
+			if a.Key == key {
 				line = a.Line
 			}
 		}
-		r.Miss(file, line, "[NetDev] Kind", head.Get("Kind"), "devices of this kind are not read")
+		r.Miss(file, line, "[NetDev] "+key, head.Get(key), why)
 		return
 	}
 	r.Kinds[name] = section
@@ -143,10 +156,19 @@ func (r reader) netdev(file string, sections []placedSection) {
 // network reads a .network file for every device that its match names.
 func (r reader) network(file string, sections []placedSection) {
 	match := placedOf(sections, "Match")
+	if !slices.ContainsFunc(match.Keys, func(a unitfile.Assignment) bool { return a.Value != "" }) {
+		r.Miss(file, 1, "[Match]", "", "has no condition: networkd takes the file for every link, lo too, and warns; left out")
+		return
+	}
 	ids := r.matched(file, match)
+	r.Mark(file, r.files[file], match.Keys[0].Line, match.Keys[len(match.Keys)-1].Line)
 	for i, id := range ids {
-		if first, twice := r.taken[id]; twice {
-			r.Miss(file, 1, "[Match]", id, first+" is read before it and counts")
+		first, twice := r.taken[id]
+		if !twice {
+			first, twice = r.wider(id)
+		}
+		if twice {
+			r.Miss(file, 1, "[Match]", id, path.Base(first)+" is read before it and counts")
 			continue
 		}
 		r.taken[id] = file
@@ -158,6 +180,26 @@ func (r reader) network(file string, sections []placedSection) {
 		if i > 0 {
 			r.Unread = r.Unread[:at] // said for the first device
 		}
+	}
+}
+
+// wider is the file read before that counts for a device by a pattern.
+func (r reader) wider(id string) (file string, ok bool) {
+	if match := r.Device(id).Get("match"); match != nil {
+		return "", false // the name is not known
+	}
+	for _, glob := range slices.Sorted(maps.Keys(r.wide)) {
+		if glob == "" && r.Kinds[id] == "" || glob != "" && globMatches(glob, id) {
+			return r.wide[glob], true
+		}
+	}
+	return "", false
+}
+
+// covers notes that a file counts for a pattern, unless another does already.
+func (r reader) covers(glob, file string) {
+	if _, known := r.wide[glob]; !known && strings.HasSuffix(file, ".network") {
+		r.wide[glob] = file
 	}
 }
 
@@ -175,7 +217,11 @@ func (r reader) leaseMetric(sections []placedSection, id string) {
 func (r reader) matched(file string, m unitfile.Section) []string {
 	var names, macs, drivers []string
 	ethernet := false
+	lines := map[string]int{} // of the words
 	for _, a := range m.Keys {
+		for _, word := range strings.Fields(strings.ToLower(a.Value)) {
+			lines[word] = a.Line
+		}
 		if a.Value == "" { // empties the list (systemd.network(5))
 			switch a.Key {
 			case "Name", "OriginalName":
@@ -213,8 +259,11 @@ func (r reader) matched(file string, m unitfile.Section) []string {
 			name = names[0]
 		}
 		if parsed, err := flow.ParseMAC(mac); err != nil || parsed.IsZero() {
-			r.Miss(file, 1, "[Match] PermanentMACAddress", mac, "is no address")
+			r.Miss(file, lines[mac], "[Match] PermanentMACAddress", mac, "is no address")
 			continue
+		}
+		if name != "" && !readback.LinkName(name) && len(names) == 1 {
+			r.Miss(file, lines[strings.ToLower(name)], "[Match] Name", name, "is no one interface's name: the address alone is read")
 		}
 		id := name
 		if !readback.LinkName(id) {
@@ -243,12 +292,14 @@ func (r reader) matched(file string, m unitfile.Section) []string {
 			return '_'
 		}, name)
 		if strings.HasPrefix(name, "!") || !readback.PrintableName(name) || len(id) > 64 {
-			r.Miss(file, 1, "[Match] Name", name, "a match of this form is not read")
+			r.Miss(file, lines[strings.ToLower(name)], "[Match] Name", name, "a match of this form is not read")
 			continue
 		}
 		node.Put(node.Within(r.Device(id), "match"), "name", node.Quoted(name))
 		if drivers != nil {
 			node.Put(node.Within(r.Device(id), "match"), "driver", node.QuotedList(drivers))
+		} else {
+			r.covers(name, file)
 		}
 		ids = append(ids, id)
 	}
@@ -260,6 +311,7 @@ func (r reader) matched(file string, m unitfile.Section) []string {
 	if ethernet && names == nil && drivers == nil {
 		id := strings.TrimSuffix(path.Base(file), path.Ext(file))
 		node.SetKey(r.Device(id), "match", node.FlowMap())
+		r.covers("", file)
 		ids = append(ids, id)
 	}
 	return ids

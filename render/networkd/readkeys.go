@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/fabric/yamldoc"
+	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/bondopt"
 	"github.com/linerate/linerate/render/node"
 	"github.com/linerate/linerate/render/readback"
@@ -36,11 +37,19 @@ func readNetDev(r reader, s placedSection, id string) {
 		case "MTUBytes":
 			r.mtu(s, a, id)
 		case "MACAddress":
-			node.Put(r.Device(id), "macaddress", node.Quoted(strings.ToLower(a.Value)))
+			r.address48(s, a, id)
 		default:
 			r.left(s, a)
 		}
 	}
+}
+
+func (r reader) address48(s placedSection, a unitfile.Assignment, id string) {
+	if _, err := flow.ParseMAC(strings.ToLower(a.Value)); err != nil {
+		r.left(s, a)
+		return
+	}
+	node.Put(r.Device(id), "macaddress", node.Quoted(strings.ToLower(a.Value)))
 }
 
 func (r reader) mtu(s placedSection, a unitfile.Assignment, id string) {
@@ -95,7 +104,7 @@ func readNetworkLink(r reader, s placedSection, id string) {
 		case a.Key == "MTUBytes":
 			r.mtu(s, a, id)
 		case a.Key == "MACAddress":
-			node.Put(r.Device(id), "macaddress", node.Quoted(strings.ToLower(a.Value)))
+			r.address48(s, a, id)
 		case a.Key == "RequiredForOnline" && isBool && off == "0":
 			if policy == "" {
 				node.Put(r.Device(id), "optional", node.Plain("true"))
@@ -116,6 +125,7 @@ func readNetworkSection(r reader, s placedSection, id string) {
 		if !r.tie(s, a, id) && !r.key(a, id, "Network") && !r.layer3(s, a, id) && !r.custom(a, d, id, port) {
 			r.left(s, a)
 		}
+		r.Mark(s.file, r.files[s.file], a.Line, a.Line)
 	}
 }
 
@@ -132,16 +142,20 @@ func (r reader) tie(s placedSection, a unitfile.Assignment, id string) bool {
 			node.Push(master, "interfaces", node.Plain(id))
 		}
 	case "PrimarySlave":
-		on, _ := readback.ZeroOne(a.Value)
+		on, isBool := readback.ZeroOne(a.Value)
+		if !isBool {
+			return false
+		}
 		if bond := s.Get("Bond"); readback.LinkName(bond) && on == "1" {
 			r.Option(bond, "primary", id)
 		}
 	case "VLAN":
 		for _, name := range strings.Fields(a.Value) {
-			if readback.LinkName(name) {
-				r.Kinds[name] = "vlans"
-				node.Put(r.Device(name), "link", node.Plain(id))
+			if !readback.LinkName(name) {
+				return false
 			}
+			r.Kinds[name] = "vlans"
+			node.Put(r.Device(name), "link", node.Plain(id))
 		}
 	default:
 		return false
@@ -168,10 +182,14 @@ func (r reader) layer3(s placedSection, a unitfile.Assignment, id string) bool {
 		node.Push(r.Device(id), "routes", route)
 	case "DNS":
 		for _, v := range strings.Fields(a.Value) {
-			if _, err := netip.ParseAddr(v); err != nil {
+			address, name, ofTLS := strings.Cut(v, "#")
+			if _, err := netip.ParseAddr(address); err != nil {
 				return false
 			}
-			node.Push(node.Within(r.Device(id), "nameservers"), "addresses", node.Quoted(v))
+			node.Push(node.Within(r.Device(id), "nameservers"), "addresses", node.Quoted(address))
+			if ofTLS {
+				r.Miss(s.file, a.Line, "["+s.Name+"] "+a.Key, v, "a fabric has no name of a server's certificate: "+name)
+			}
 		}
 	case "Domains":
 		for _, v := range strings.Fields(a.Value) {
@@ -188,8 +206,10 @@ func (r reader) custom(a unitfile.Assignment, d *yamldoc.Node, id string, port b
 	on, isBool := readback.ZeroOne(a.Value)
 	switch a.Key {
 	case "DHCP":
-		four, six := a.Value == "ipv4" || on == "1", a.Value == "ipv6" || on == "1"
-		if !isBool && !four && !six {
+		// The words of before systemd 219 are taken still.
+		both := on == "1" || a.Value == "both"
+		four, six := both || a.Value == "ipv4" || a.Value == "v4", both || a.Value == "ipv6" || a.Value == "v6"
+		if !isBool && !four && !six && a.Value != "none" {
 			return false
 		}
 		if four || !six {

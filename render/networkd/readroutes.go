@@ -98,11 +98,13 @@ func (r reader) multipath(s placedSection, id string, hops []string) {
 			if n, err := strconv.Atoi(strings.TrimSpace(weight)); err == nil && n > 0 && n <= 256 {
 				node.Put(hop, "weight", node.Plain(strconv.Itoa(n)))
 			}
+			r.PlaceAt(hop, s.file, a.Line)
 			node.Push(route, "hops", hop)
 		default:
 			r.left(s, a)
 		}
 	}
+	r.PlaceAt(route, s.file, s.Keys[0].Line)
 	node.Push(r.Beside, "multipath", route)
 }
 
@@ -111,8 +113,15 @@ var ruleRows = [...]row{{"From", "from"}, {"To", "to"}, {"Table", "table"}, {"Pr
 
 func readRuleSection(r reader, s placedSection, id string) {
 	rule, whole := &yamldoc.Node{Kind: yamldoc.MappingNode, Flow: true}, true
+	all := "0.0.0.0/0"
 next:
 	for _, a := range s.Keys {
+		if a.Key == "Family" && (a.Value == "ipv4" || a.Value == "ipv6") {
+			if a.Value == "ipv6" {
+				all = "::/0"
+			}
+			continue
+		}
 		for _, row := range ruleRows {
 			if row.word != a.Key {
 				continue
@@ -127,6 +136,9 @@ next:
 	}
 	// A rule without one of its conditions would be another, wider one.
 	if len(rule.Pairs) > 0 && whole {
+		if rule.Get("from") == nil && rule.Get("to") == nil {
+			node.Put(rule, "from", node.Quoted(all)) // networkd's own family is IPv4
+		}
 		node.Push(r.Device(id), "routing-policy", rule)
 	}
 }

@@ -25,6 +25,8 @@ type reader struct {
 	file string
 	// left are interfaces that are not read, whose routes are not either.
 	left map[string]bool
+	// addresses are those that an installer knows links by, by their names in its state.
+	addresses map[*yamldoc.Node]map[string]*yamldoc.Node
 	// bridges and internal are a state's bridges of Open vSwitch, and their own ports.
 	bridges, internal map[string]bool
 }
@@ -35,7 +37,7 @@ type reader struct {
 // render.ErrEmpty where they say nothing of a network, yamldoc.Problems for what is no
 // YAML.
 func Read(files map[string]string) (render.Found, error) {
-	r := &reader{Host: readback.New(), left: map[string]bool{}, bridges: map[string]bool{}, internal: map[string]bool{}}
+	r := &reader{Host: readback.New(), left: map[string]bool{}, bridges: map[string]bool{}, internal: map[string]bool{}, addresses: map[*yamldoc.Node]map[string]*yamldoc.Node{}}
 	var states []state
 	for _, file := range slices.Sorted(maps.Keys(files)) {
 		trees, err := readback.Documents(file, files[file])
@@ -46,6 +48,7 @@ func Read(files map[string]string) (render.Found, error) {
 			states = append(states, r.states(file, tree)...)
 		}
 	}
+	states = r.ofOneHost(states)
 	// nmstate takes a state as a whole: a port may stand before its bond, a name server
 	// before all interfaces.
 	for _, s := range states {
@@ -55,24 +58,48 @@ func Read(files map[string]string) (render.Found, error) {
 		for _, s := range states {
 			r.file = s.file
 			read(s.tree)
+			r.known(s.tree)
 			r.MarkRead(s.file, r.Network)
 			r.MarkRead(s.file, r.Beside)
 		}
 	}
+	r.Guessed()
 	return r.Found()
 }
 
-// state is a state and the file that holds it.
+// state is a state and the file that holds it; host is whose it is alone, "" everyone's.
 type state struct {
 	file string
 	tree *yamldoc.Node
+	host string
 }
+
+// ofOneHost are the states of everyone and of the first host that is named; those of
+// others are noted.
+func (r *reader) ofOneHost(states []state) []state {
+	first := ""
+	return slices.DeleteFunc(states, func(s state) bool {
+		if first == "" {
+			first = s.host
+		}
+		if s.host == "" || s.host == first {
+			return false
+		}
+		r.file = s.file
+		r.miss(s.tree, s.host, "is another host than "+first+", which is read: leave one host in the file")
+		return true
+	})
+}
+
+// installerKind is the document that gives an installer a state, and its links' addresses.
+const installerKind = "NMStateConfig"
 
 // Is reports a text that has a state, by the keys that stand at the beginning of lines.
 func Is(text string) bool {
 	for _, line := range strings.Split(text, "\n") {
-		key, _, _ := strings.Cut(strings.TrimSpace(line), ":")
-		if key == "desiredState" || key == "currentState" || key == line[:min(len(line), len(key))] && (key == "interfaces" || key == "route-rules" || key == "dns-resolver") {
+		key, value, _ := strings.Cut(strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(line), "- ")), ":")
+		key = strings.Trim(key, `"`)
+		if key == "desiredState" || key == "currentState" || key == "networkConfig" || key == "kind" && strings.TrimSpace(value) == installerKind || key == line[:min(len(line), len(key))] && (key == "interfaces" || key == "route-rules" || key == "dns-resolver") {
 			return true
 		}
 	}
@@ -91,12 +118,61 @@ func (r *reader) states(file string, tree *yamldoc.Node) (all []state) {
 	if capture := tree.Get("spec").Get("capture"); capture != nil {
 		r.miss(capture, "spec.capture", "what a capture finds is known on the node only")
 	}
+	spec := tree.Get("spec")
+	if kind := tree.Get("kind"); kind != nil && kind.Text == installerKind {
+		return append(all, r.installed(file, spec.Get("config"), spec, node.Said(tree.Get("metadata").Get("name"))))
+	}
+	if all = r.ofHosts(file, tree, 0); len(all) > 0 {
+		return all
+	}
+	host := node.Said(spec.Get("nodeSelector").Get("kubernetes.io/hostname"))
 	for _, path := range [][2]string{{"spec", "desiredState"}, {"status", "currentState"}} {
 		if inner := tree.Get(path[0]).Get(path[1]); inner != nil {
 			tree = inner
 		}
 	}
-	return append(all, state{file, tree})
+	return append(all, state{file, tree, host})
+}
+
+// deepest is how far below a document's root the hosts of an installer stand.
+const deepest = 6
+
+// ofHosts are the states that an installer's configuration has for its hosts
+// (AgentConfig, install-config.yaml).
+func (r *reader) ofHosts(file string, tree *yamldoc.Node, depth int) (all []state) {
+	if inner := tree.Get("networkConfig"); inner != nil && inner.Kind == yamldoc.MappingNode {
+		host := node.Said(tree.Get("hostname"))
+		if host == "" {
+			host = node.Said(tree.Get("name"))
+		}
+		return []state{r.installed(file, inner, tree, host)}
+	}
+	if depth == deepest {
+		return nil
+	}
+	for _, item := range node.Items(tree) {
+		all = append(all, r.ofHosts(file, item, depth+1)...)
+	}
+	for _, p := range node.Pairs(tree) {
+		all = append(all, r.ofHosts(file, p.Value, depth+1)...)
+	}
+	return all
+}
+
+// installed is an installer's state, whose names of links are its own: beside it stands
+// which address each has.
+func (r *reader) installed(file string, tree, beside *yamldoc.Node, host string) state {
+	if tree == nil {
+		tree = node.Mapping()
+	}
+	addresses := map[string]*yamldoc.Node{}
+	for _, item := range node.Items(beside.Get("interfaces")) {
+		if mac := item.Get("macAddress"); mac != nil {
+			addresses[node.Said(item.Get("name"))] = mac
+		}
+	}
+	r.addresses[tree] = addresses
+	return state{file, tree, host}
 }
 
 // kinds finds out what each interface is before any is read.
@@ -121,6 +197,17 @@ func (r *reader) kinds(interfaces *yamldoc.Node) {
 func (r *reader) interfaces(tree *yamldoc.Node) {
 	for _, item := range node.Items(tree.Get("interfaces")) {
 		r.iface(item)
+	}
+}
+
+// known gives the links of an installer's state the addresses that it knows them by.
+func (r *reader) known(tree *yamldoc.Node) {
+	for name, mac := range r.addresses[tree] {
+		d := r.Network.Get("ethernets").Get(name)
+		m, err := flow.ParseMAC(strings.ToLower(mac.Text))
+		if d != nil && d.Get("match") == nil && err == nil {
+			node.Put(node.Within(d, "match"), "macaddress", at(mac, m.String(), true))
+		}
 	}
 }
 

@@ -45,6 +45,9 @@ func (f *Host) takeOut(keys *yamldoc.Node) error {
 	return problems
 }
 
+// mostListed is how many words a hint may list: the keys of a device fill a screen.
+const mostListed = 12
+
 // checkedHost is the name that a host has while it is checked.
 const checkedHost = "host"
 
@@ -116,7 +119,8 @@ func (f *Host) cut(keys *yamldoc.Node, chain []step, p yamldoc.Problem) bool {
 	if n < len(chain) {
 		why += "; left out with all of " + named(chain[:n])
 	}
-	if p.Hint != "" {
+	why = strings.ReplaceAll(why, "hosts."+checkedHost+".", "") // which no file of the user's has
+	if p.Hint != "" && strings.Count(p.Hint, ", ") <= mostListed {
 		why += " (" + p.Hint + ")"
 	}
 	f.Unread = append(f.Unread, render.Unread{Path: at.file, Line: at.line, Column: at.column, Key: key, Value: gone.Text, Why: why})

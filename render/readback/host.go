@@ -177,6 +177,34 @@ func (f *Host) Parents(left func(name string) bool) {
 	}
 }
 
+// Guessed notes the devices that others name, that nothing else is said of, and that by
+// their names are no Ethernet devices, which they are taken for.
+func (f *Host) Guessed() {
+	for _, d := range node.Pairs(f.Network.Get("ethernets")) {
+		if len(d.Value.Pairs) == 0 && (strings.HasPrefix(d.Key, "bond") || strings.HasPrefix(d.Key, "team")) {
+			f.Note(namedBy(f.Network, d), "ethernets."+d.Key, "nothing here says what it is: it is taken for an Ethernet device")
+		}
+	}
+}
+
+// namedBy is what names a device that has no lines of its own: another's link or port.
+func namedBy(n *yamldoc.Node, d yamldoc.Pair) *yamldoc.Node {
+	if n.Kind == yamldoc.ScalarNode && n.Text == d.Key {
+		return n
+	}
+	for _, p := range n.Pairs {
+		if at := namedBy(p.Value, d); at != d.Value {
+			return at
+		}
+	}
+	for _, item := range n.Items {
+		if at := namedBy(item, d); at != d.Value {
+			return at
+		}
+	}
+	return d.Value
+}
+
 // dropUnrealPorts makes {} of definitions that say nothing.
 func (f *Host) dropUnrealPorts(section *yamldoc.Node) {
 	for i := range section.Pairs {

@@ -87,6 +87,11 @@ func (f *Host) Mark(file, text string, first, last int) {
 	f.touched = f.touched[max(len(f.touched)-1, 0):]
 }
 
+// PlaceAt says of what is beside the network where it was read.
+func (f *Host) PlaceAt(n *yamldoc.Node, file string, line int) {
+	f.mark(n, func(*yamldoc.Node) place { return place{file, line, 1} })
+}
+
 // touch notes a node whose parts Mark looks at.
 func (f *Host) touch(n *yamldoc.Node) *yamldoc.Node {
 	if len(f.touched) == 0 || f.touched[len(f.touched)-1] != n {
@@ -96,9 +101,23 @@ func (f *Host) touch(n *yamldoc.Node) *yamldoc.Node {
 }
 
 // MarkRead says of all that was added since the last call that it was read in a
-// YAML file, at the places that its nodes have.
+// YAML file, at the places that its nodes have: a mapping or list that begins below its key at the
+// key.
 func (f *Host) MarkRead(file string, n *yamldoc.Node) {
+	f.markKeys(file, n)
 	f.mark(n, func(n *yamldoc.Node) place { return place{file, max(n.Line, 1), max(n.Column, 1)} })
+}
+
+func (f *Host) markKeys(file string, n *yamldoc.Node) {
+	for _, p := range n.Pairs {
+		if _, marked := f.places[p.Value]; !marked && p.Line > 0 && p.Value.Kind != yamldoc.ScalarNode && p.Value.Line != p.Line {
+			f.places[p.Value] = place{file, p.Line, max(p.Column, 1)}
+		}
+		f.markKeys(file, p.Value)
+	}
+	for _, item := range n.Items {
+		f.markKeys(file, item)
+	}
 }
 
 func (f *Host) mark(n *yamldoc.Node, where func(*yamldoc.Node) place) {

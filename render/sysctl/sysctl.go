@@ -4,6 +4,7 @@ package sysctl
 import (
 	"maps"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -151,3 +152,21 @@ func inOrder(files map[string]string) []string {
 }
 
 func foldBlanks(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// key is what a line of such a file begins with (sysctl.d(5)).
+var key = regexp.MustCompile(`^-?[a-z0-9_-]+[./][\w./*@:-]+\s*=`)
+
+// Is reports a text of such files: each line but comments sets a key.
+func Is(_, text string) bool {
+	keys := 0
+	for line := range strings.Lines(text) {
+		switch line = strings.TrimSpace(line); {
+		case line == "" || strings.ContainsAny(line[:1], "#;"):
+		case !key.MatchString(line):
+			return false
+		default:
+			keys++
+		}
+	}
+	return keys > 0
+}

@@ -7,6 +7,8 @@
 package talos
 
 import (
+	"cmp"
+	"fmt"
 	"maps"
 	"net/netip"
 	"regexp"
@@ -86,6 +88,7 @@ func Read(files map[string]string) (render.Found, error) {
 		r.MarkRead(file, r.Network)
 		r.MarkRead(file, r.Beside)
 	}
+	r.Guessed()
 	return r.Found()
 }
 
@@ -104,6 +107,9 @@ func Is(text string) bool {
 			old = true
 		}
 	}
+	if inner := func(key string) bool { return strings.Contains(text, key) }; inner("\n    networkInterfaces:") || inner("\npatches:") && inner(" machine:\n") && inner(" network:\n") {
+		return true // talhelper's and Omni's, which hold it further in
+	}
 	return machine && (old || strings.Contains(text, "\n  network:"))
 }
 
@@ -113,7 +119,14 @@ func (r *reader) kindsOf(tree *yamldoc.Node) {
 	if name := node.Said(tree.Get("name")); section != "" && readback.LinkName(name) {
 		r.Kinds[name] = section
 	}
-	for _, item := range node.Items(tree.Get("machine").Get("network").Get("interfaces")) {
+	r.kindsOfMachine(tree.Get("machine"))
+	for _, patch := range node.Items(tree.Get("patches")) {
+		r.kindsOfMachine(patch.Get("inline").Get("machine"))
+	}
+}
+
+func (r *reader) kindsOfMachine(machine *yamldoc.Node) {
+	for _, item := range node.Items(machine.Get("network").Get("interfaces")) {
 		name := node.Said(item.Get("interface"))
 		if !readback.LinkName(name) || node.True(item.Get("ignore")) {
 			continue
@@ -141,6 +154,37 @@ func (r *reader) document(tree *yamldoc.Node) {
 		r.miss(kind, kind.Text+" "+name, "a fabric cannot represent it")
 	case tree.Get("machine") != nil:
 		r.machine(tree.Get("machine"))
+	}
+	for _, patch := range node.Items(tree.Get("patches")) { // Omni's templates of clusters
+		if machine := patch.Get("inline").Get("machine"); machine != nil {
+			r.machine(machine)
+		}
+	}
+	r.nodes(tree.Get("nodes"))
+}
+
+// nodes reads talhelper's list of machines, of which one is read.
+func (r *reader) nodes(list *yamldoc.Node) {
+	first := ""
+	for i, item := range node.Items(list) {
+		name := node.Said(item.Get("hostname"))
+		switch {
+		case item.Get("networkInterfaces") == nil:
+		case first != "":
+			r.miss(item, "nodes."+name, "is another machine than "+first+", which is read: leave one machine in the file")
+		default:
+			first = cmp.Or(name, fmt.Sprintf("nodes[%d]", i))
+			network := node.Mapping()
+			for _, key := range [][2]string{{"networkInterfaces", "interfaces"}, {"nameservers", "nameservers"}} {
+				if said := item.Get(key[0]); said != nil {
+					node.SetKey(network, key[1], said)
+				}
+			}
+			machine := node.Mapping()
+			node.SetKey(machine, "network", network)
+			r.kindsOfMachine(machine)
+			r.machine(machine)
+		}
 	}
 }
 

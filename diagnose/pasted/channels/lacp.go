@@ -135,7 +135,7 @@ func staticChannel(v *scene.View) (record.Evidence, bool) {
 // lacpSplit: ports that are up stand in other aggregators than the one that carries.
 func lacpSplit(v *scene.View) {
 	for _, b := range v.Bonds {
-		if b.Mode != "" && b.Mode != "802.3ad" || len(b.Ports) < 2 {
+		if b.Mode != "" && b.Mode != "802.3ad" {
 			continue
 		}
 		active, _, told := scene.Number(b.Host, "link "+b.Name, "ad_aggregator")
@@ -145,7 +145,7 @@ func lacpSplit(v *scene.View) {
 				ids[id] = append(ids[id], p.Name)
 			}
 		}
-		if len(ids) < 2 {
+		if !told && len(ids) < 2 {
 			continue
 		}
 		if partner, ok := scene.Fact(b.Host, b.Name, "ad_partner_mac"); ok && partner.Text == scene.ZeroMAC {

@@ -106,8 +106,15 @@ func (b switched) disabled() bool {
 			out, at = append(out, m), x.Source
 		}
 	}
-	if len(out) == 0 || len(out) == len(b.members) {
+	if len(out) == 0 {
 		return false
+	}
+	if len(out) == len(b.members) {
+		b.view.Add(record.LACPDown, b.doubted(0.85), b.host, b.where(),
+			fmt.Sprintf("All %d members of %s (Open vSwitch, %s) are disabled: it carries nothing.", len(out), b.name, b.mode.Text),
+			fmt.Sprintf("Look at the links and the switch's ports (`ethtool %s`, `ovs-appctl lacp/show %s`): no link, a port that is shut down, or no LACP partner. Members disabled by hand come back with `ovs-appctl bond/enable-member %s %s`.", out[0], b.name, b.name, out[0]),
+			scene.Saw("members of "+b.name, strings.Join(out, ", ")+": disabled", at))
+		return true
 	}
 	cause, why := record.SingleLink, "its link is down, or somebody disabled it"
 	if status, ok := scene.Fact(b.host, b.name, "lacp_status"); ok && status.Text != netstate.OVSLACPOff {

@@ -21,6 +21,8 @@ func bundleSaid(v *scene.View) {
 		hashSaid(v, h)
 		if x, ok := h.Get("said", "few_links"); ok {
 			fewLinksSaid(v, h, x)
+		} else if x, ok := h.Get("said", "uneven"); ok && !v.Said("one_link") {
+			fewLinksSaid(v, h, x)
 		}
 	}
 }
@@ -78,7 +80,7 @@ func fewLinksSaid(v *scene.View, h *piece.Host, x piece.Value) {
 		}
 	}
 	f := v.Add(record.HashImbalance, sure, h, where,
-		"By what is said, some of the bundle's links carry all of a test of several flows: a hash gives each flow a link by its addresses and ports, and with few flows, or with addresses that differ in a pattern, it leaves some links out by chance. Which ones changes with the ports.",
+		"By what is said, the bundle's links do not carry alike: a hash gives each flow a link by its addresses and ports, and with few flows, or with addresses that differ in a pattern, it leaves some links out by chance. Which ones changes with the ports.",
 		"Use more flows than links (`iperf3 -P 16`), or ports that `linerate steer pick` names; hash addresses and ports (layer3+4; a team's tx_hash with l3 and l4, and its tx_balancer) at the end that sends.", evidence...)
 	f.Ask = []scene.Missing{{Command: "cat /proc/net/bonding/* (or teamdctl TEAM config dump)", Host: scene.NameOf(h), Why: "what the hash reads"},
 		{Command: "ip -s link, before and after", Host: scene.NameOf(h), Why: "which link sent and received how much"},

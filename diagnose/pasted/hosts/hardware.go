@@ -245,8 +245,9 @@ func wholeBundle(v *scene.View, h *piece.Host, name string) {
 		}
 	}
 	failover := scene.Word(h, name, "laggproto") == "failover"
+	unread := scene.Word(h, name, "kind") == "ovs-bond" && scene.Word(h, name, "bond_mode") == "" && scene.Word(h, name, "lacp_status") == ""
 	switch {
-	case members < 2 || use == 0:
+	case members < 2 || use == 0 || unread: // ports that may carry say nothing of a mode and of a partner
 	case failover:
 		v.Add(scene.Healthy, 0.7, h, "none", fmt.Sprintf("Nothing is wrong: %s is a failover lagg: one port (the master) carries, the others are standby, so one link's rate is as it should be.", name), "For the sum of the links use laggproto lacp and a LAG at the switch.",
 			scene.Saw("laggproto of "+name, "failover", at))

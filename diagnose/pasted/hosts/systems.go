@@ -217,7 +217,7 @@ func unheard(v *scene.View) {
 			}
 			silent, members := 0, 0
 			var at piece.Source
-			var names []string
+			var names, unheard []string
 			for _, link := range h.Subjects("link") {
 				if scene.Word(h, link, "master") != strings.ToLower(name) {
 					continue
@@ -225,13 +225,13 @@ func unheard(v *scene.View) {
 				members++
 				names = append(names, link)
 				if x, ok := h.Get("link "+link, "lacp_state"); ok && strings.Contains(x.Text, "defaulted") {
-					silent, at = silent+1, x.Source
+					silent, at, unheard = silent+1, x.Source, append(unheard, link)
 				}
 			}
 			if silent > 0 && silent < members {
-				v.Add(record.LACPDown, 0.84, h, fmt.Sprintf("a member of %s of %s", name, scene.NameOf(h)),
-					fmt.Sprintf("%d of %d members of %s hears no LACP partner (defaulted): it carries nothing, the others do.", silent, members, name),
-					"Put the switch's port of that member into the same LACP channel, and check its cable (`ovs-appctl lacp/show` names it).", scene.Saw("members of "+name, "defaulted", at))
+				v.Add(record.LACPDown, 0.84, h, fmt.Sprintf("%s, a member of %s of %s", strings.Join(unheard, ", "), name, scene.NameOf(h)),
+					fmt.Sprintf("%d of %d members of %s hears no LACP partner (defaulted): %s carries nothing, the others do.", silent, members, name, strings.Join(unheard, " and ")),
+					"Put the switch's port of that member into the same LACP channel, and check its cable.", scene.Saw(strings.Join(unheard, ", "), "LACP defaulted", at))
 			}
 			if silent == 0 || silent < members {
 				continue

@@ -126,10 +126,13 @@ func senderOf(v *scene.View, r piece.Run) *piece.Host {
 // fasterElsewhere is a run of iperf2 (a thread each stream) over the same way that came
 // to half as much again.
 func fasterElsewhere(v *scene.View, r piece.Run) (piece.Run, bool) {
-	for _, other := range v.Case.Runs {
-		same := other.Detail["target"] == "" || r.Detail["target"] == "" || other.Detail["target"] == r.Detail["target"]
-		if other.Tool == "iperf2" && !other.UDP && !other.Both && same && other.Rate > r.Rate*15/10 {
-			return other, true
+	for i := range v.Case.Runs {
+		other := &v.Case.Runs[i]
+		if other.Tool != "iperf2" || other.UDP || other.Both || other.Rate <= r.Rate*15/10 {
+			continue
+		}
+		if to, at := other.Detail["target"], r.Detail["target"]; to == "" || at == "" || to == at {
+			return *other, true
 		}
 	}
 	return piece.Run{}, false
@@ -138,17 +141,9 @@ func fasterElsewhere(v *scene.View, r piece.Run) (piece.Run, bool) {
 // fillsLink reports a run at line rate: of a link that was read, else of a standard
 // speed with frames of 1500 or 9000 bytes.
 func fillsLink(v *scene.View, r piece.Run) bool {
-	speeds := standardSpeeds
-	var read []unit.BitRate
-	for _, h := range v.Hosts {
-		for _, name := range h.Subjects("link") {
-			if speed, _ := scene.SpeedNow(h, name); speed > 0 && !scene.NoLink(h, "link "+name) {
-				read = append(read, speed)
-			}
-		}
-	}
-	if len(read) > 0 {
-		speeds = read
+	speeds := v.LinkSpeeds()
+	if len(speeds) == 0 {
+		speeds = standardSpeeds
 	}
 	for _, speed := range speeds {
 		for _, mtu := range []int{1500, 9000} {

@@ -3,6 +3,7 @@ package paths
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/linerate/linerate/diagnose/pasted/scene"
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
@@ -24,6 +25,21 @@ var narrowStories = []story{
 		"Find whose it is (`ss -tinm` while it runs: rwnd_limited is the receiver's, sndbuf_limited the sender's). Let the system tune it: no fixed SO_SNDBUF, SO_RCVBUF or window in the program (Windows: DynamicSendBufferDisable off, autotuninglevel=normal), and the third values of tcp_rmem and tcp_wmem at twice the rate wanted times the round trip; or use several connections.", longAsks},
 }
 
+// waitStories are causes that sentences tell of switches and programs that hold too little.
+var waitStories = []story{
+	{[]string{"shallow_buffers"}, nil, true, record.Congestion, 0.54, "the buffer of a switch's port",
+		"By what is said, a switch has little to hold packets in: where a fast port (or a module that claims to be one) sends to a slower one, each burst of the sender overflows it, TCP takes the losses for a full path, and that direction is slow while the other one is not.",
+		"The same speed on both ports, or pause frames between the switch and the fast sender; pacing at the sender (`tc qdisc replace dev LINK root fq maxrate RATE`, BBR); a module or port that comes up at the real speed; a switch with more buffer.", []scene.Missing{
+			{Command: "show interfaces PORT (RouterOS: /interface ethernet print stats)", Host: "the switch", Why: "before and after: which port drops what it should send, and at which speed each is"},
+			{Command: "iperf3 -c PEER, then with -R", Host: "the host", Why: "each way, with its retransmits (Retr)"}}},
+	{[]string{"buffer_helps"}, nil, false, record.Application, 0.54, "the programs, which wait for each other",
+		"By what is said, a buffer between the programs makes it faster: one that reads or writes in bursts (zfs send and receive, tar) stops the other each time, and the network is idle meanwhile.",
+		"Keep the buffer, at both ends (`mbuffer -s 128k -m 1G`; zfs receive fills its own pipe slowly), and look at the disks on the side that waits. Then the core of ssh, where it is on the way.", depthAsks[1:]},
+	{[]string{"offload_found_off"}, []string{"offload_helps", "offload_on_helps", "offload_helps_not"}, true, record.ReceiverCPU, 0.46, "the work for each packet (an offload that is off)",
+		"By what is said, an offload is off that is on elsewhere: without it the kernel cuts, joins or sums each packet by itself, and the core that does it is soon the limit.",
+		"Turn it on, at every virtual and real interface of the way (`ethtool -K LINK tso on gso on gro on tx on`; one that is off turns off those that need it), in a unit or .link file so that it stays, and measure again.", coreAsks},
+}
+
 // wayStories are causes that sentences tell of answers that are dropped, of tunnels in
 // programs and of lines.
 var wayStories = []story{
@@ -42,12 +58,62 @@ var wayStories = []story{
 }
 
 // allStories are those of every kind, in the order in which they are told.
-var allStories = slices.Concat(stories, narrowStories, wayStories)
+var allStories = slices.Concat(stories, narrowStories, waitStories, wayStories)
 
 // linePart is which part of its line rate somebody says is carried.
 func linePart(v *scene.View) (part float64, at piece.Source, ok bool) {
 	_, x, ok := v.SaidBy("line_percent")
 	return piece.Float(x.Text) / 100, x.Source, ok
+}
+
+// longTrip is a round trip, in milliseconds, over which windows matter.
+const longTrip = 10
+
+// namedWindow: a way of many milliseconds, and words about its window.
+func namedWindow(v *scene.View) {
+	h, evidence, ok := saidAll(v, "window_named", "trip_ms")
+	if _, trip, _ := v.SaidBy("trip_ms"); !ok || piece.Float(trip.Text) < longTrip || !v.Complains() || v.Said("not_window", "window_helps_not", "loss_percent") || v.HasFinding(record.ReceiveWindow) || v.HasFinding(record.SendBuffer) || v.HasFinding(record.Congestion) {
+		return
+	}
+	v.Add(record.ReceiveWindow, 0.5, h, "the window over the round trip",
+		"By what is said, the way is long and a window is spoken of: a connection carries no more than its window (or the sender's buffer) in each round trip, whatever the link does.",
+		"The rate wanted times the round trip is the window it takes: raise it in the program that sets one (or let the system tune it), and the third values of tcp_rmem and tcp_wmem at both ends; or use several connections.", evidence...).Ask = longAsks
+}
+
+// oneWay is how much more a guest's run carries one way than the other for its card to be it.
+const oneWay = 3
+
+// guestOneWay: a guest that is fast one way and slow the other, and nothing is lost.
+func guestOneWay(v *scene.View) {
+	h, said, ok := v.SaidBy("guest_card")
+	if !ok {
+		h, said, ok = v.SaidBy("rate_guest")
+	}
+	var fast, slow [2]piece.Run // forward, reverse
+	for _, r := range v.Case.Runs {
+		way := 0
+		if r.Reverse {
+			way = 1
+		}
+		if r.UDP || r.Both || r.Rate == 0 || r.Target > 0 {
+			continue
+		}
+		if r.Rate > fast[way].Rate {
+			fast[way] = r
+		}
+		if slow[way].Rate == 0 || r.Rate < slow[way].Rate {
+			slow[way] = r
+		}
+	}
+	for way := range 2 {
+		a, b := slow[way], fast[1-way]
+		if !ok || a.Rate == 0 || a.Rate*oneWay > b.Rate || a.Retransmits != 0 || v.HasFinding(record.ReceiverCPU) || v.HasFinding(record.SenderCPU) || v.HasFinding(record.CardSlot) {
+			continue
+		}
+		v.Add(record.ReceiverCPU, 0.5, h, "who receives in that direction (a guest's card)",
+			fmt.Sprintf("%v one way and %v the other, and nothing is sent again: no packet is lost. A guest's card gets packets one by one where nobody gathers them (GRO, RSC or LRO off, or unknown to its driver), and a core of the end that receives is full with them.", b.Rate, a.Rate),
+			guestRemedy, scene.Saw(a.Tool, a.Rate.String()+", 0 segments sent again", a.Source), scene.Saw(b.Tool, b.Rate.String()+" the other way", b.Source), scene.Saw("said", strings.TrimSpace(said.Text), said.Source)).Ask = guestAsks("its card")
+	}
 }
 
 // Parts of what a run carried that were sent again, from which nearly all is lost, and the

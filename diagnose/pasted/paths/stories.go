@@ -60,6 +60,9 @@ var stories = []story{
 	{[]string{"no_lacpdus"}, nil, true, record.LACPDown, 0.6, "LACP (frames that do not arrive)",
 		"By what is said, a port hears no LACP frames: the other end sends none (no LACP group on just that port, or passive), or something between eats them (a virtual switch or bridge, a media converter, a provider's line).",
 		"Put just these ports into one LACP group, active, at both ends; `tcpdump -e -i PORT ether proto 0x8809` shows whether frames leave and arrive. Through a Linux bridge they pass only with `group_fwd_mask` bit 2 (0x4) on ports that are no bond's; otherwise use a static group at both ends.", lacpAsks},
+	{[]string{"suspended"}, nil, true, record.LACPDown, 0.56, "LACP (a port that the switch suspends)",
+		"By what is said, the switch suspends a port of the bundle: it hears no LACP there yet, or the ends' settings differ. The port has link, so that the host may use it before the switch forwards what it gets there.",
+		"LACP at both ends, active, with the fast rate; see why the switch does it (`show lacp neighbor`, its log). The host should use no port without a partner: bond mode 802.3ad with min_links, teamd's runner lacp instead of a runner by the link alone. `no lacp suspend-individual` lets a port work by itself meanwhile.", lacpAsks},
 	{[]string{"modes_differ"}, nil, true, record.LACPDown, 0.56, "the bundle (one end is LACP, the other is not)",
 		"By what is said, the two ends do not run the same: one is LACP and the other is static or none. An LACP end leaves ports out that hear no LACP, or sends by one alone; a switch's static group before a host that is none sends half of the packets where nobody takes them.",
 		"Make both the same: LACP at both (`mode 802.3ad` on the host, `channel-group N mode active` on the switch), or static at both (balance-xor with layer3+4; `mode on`). active-backup, balance-alb and balance-tlb want no group on the switch.", lacpAsks},
@@ -197,8 +200,15 @@ func surer(v *scene.View, cause record.Cause, sure float64) bool {
 	})
 }
 
-// carriesFull reports a run that full packets passed.
+// toZero is how a sentence says that large frames carry nothing at all.
+var toZero = piece.Compile(`(?i)\bdrops? to (?:0|zero|nothing)\b`)
+
+// carriesFull reports a run that full packets passed; where large ones carry nothing at all
+// it was one with small ones.
 func carriesFull(v *scene.View) bool {
+	if _, x, ok := v.SaidBy("jumbo_breaks"); ok && toZero.MatchString(x.Text) {
+		return false
+	}
 	return slices.ContainsFunc(v.Case.Runs, func(r piece.Run) bool { return r.Rate > 10*unit.Mbps && r.Stalled == 0 })
 }
 

@@ -71,8 +71,11 @@ func (a account) storage() {
 		net, from, sure, test = r.Rate, r.Source, 0.54, r.Tool
 	}
 	by := a.word("copy_by").Text
-	if other, seen := a.rate("copy_most_bps"); net == 0 && by != "" && float64(slow) < saidtext.Gap/2*float64(other) && other < 20*unit.Gbps {
+	if other, seen := a.rate("copy_most_bps"); net == 0 && by != "" && float64(slow) < saidtext.Gap/2*float64(other) && other < 20*unit.Gbps && !a.bundled() { // two copies by a bundle may have had two links
 		net, from, sure, test = other, seen, 0.42, "another transfer"
+	}
+	if disk, seen := a.rate("disk_bps"); net == 0 && a.word("any_link").Text != "" && float64(slow) < saidtext.Gap/2*float64(disk) {
+		net, from, sure, test = disk, seen, 0.48, "the disks, over any link"
 	}
 	if least, _ := a.rate("net_least_bps"); net == 0 || float64(slow) >= saidtext.Gap*float64(net) || least > 0 && float64(slow) >= saidtext.Gap*float64(least) {
 		return // or one of several tests is as slow: what differs between them is not here
@@ -201,10 +204,32 @@ func (a account) tenth() {
 			}
 		}
 	}
-	f := a.Add(record.LineRate, sure, a.h, "a link that came up at 100 Mbit/s",
+	cameUpSlow(a.View, a.h, sure, scene.Saw("said", x.Text, x.Source))
+}
+
+// cameUpSlow names a link of 100 Mbit/s where there should be more.
+func cameUpSlow(v *scene.View, h *piece.Host, sure float64, evidence record.Evidence) {
+	f := v.Add(record.LineRate, sure, h, "a link that came up at 100 Mbit/s",
 		"What never gets beyond 100 Mbit/s with cards of a gigabit or more is mostly a link that came up at 100 Mbit/s: gigabit needs all four pairs of the cable, and a bad pair, plug or wall socket lets the ports fall back.",
-		"See what was negotiated (`ethtool LINK`: Speed, and what both ends advertise), on each link of the way and at the switch. Replace the patch cable first, then try another port; let both ends negotiate (no fixed speed).", scene.Saw("said", x.Text, x.Source))
+		"See what was negotiated (`ethtool LINK`: Speed, and what both ends advertise), on each link of the way and at the switch. Replace the patch cable first, then try another port; let both ends negotiate (no fixed speed).", evidence)
 	f.Ask = []scene.Missing{{Command: "ethtool LINK", Host: "both hosts", Why: "Speed, Duplex, and what the link partner advertises"}, {Command: "show interfaces status", Host: "the switch", Why: "the speed of each port on the way"}}
+}
+
+// fastEthernet: a test that fills 100 Mbit/s, no more, of a network that was faster or should be.
+func fastEthernet(v *scene.View) {
+	r, ok := account{View: v}.measured()
+	_, line := v.Case.Topics["radio"]
+	if _, misses := v.Case.Topics[piece.Complaint]; !ok || line || !misses || len(v.Case.Hosts) == 0 || r.Rate != v.Best() || !scene.Close(r.Rate, 94*unit.Mbps, 0.97, 1.02) || r.Retransmits > 10 || r.Target > 0 || r.Stalled > 0 || v.Said("tunnel", "cloud", "instance", "far", "outside") {
+		return
+	}
+	for _, h := range v.Hosts {
+		for _, name := range h.Subjects("link") {
+			if scene.SpeedOf(h, name) > 0 {
+				return // its speed is known
+			}
+		}
+	}
+	cameUpSlow(v, v.Case.Hosts[0], 0.46, scene.Saw(r.Tool, r.Rate.String(), r.Source))
 }
 
 // striped: a bond that sends round robin, and is slow.

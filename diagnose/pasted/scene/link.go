@@ -1,6 +1,7 @@
 package scene
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
@@ -20,6 +21,23 @@ func SpeedNow(h *piece.Host, link string) (unit.BitRate, piece.Value) {
 	}
 	x, _ = h.Get("link "+link, "log_speed")
 	return unit.BitRate(mbps) * unit.Mbps, piece.Value{Text: x.Text + " Mbit/s", Source: x.Source}
+}
+
+// LinkSpeeds are those of the links that were read and are up, each once. They are looked
+// for once: every run is compared with them.
+func (v *View) LinkSpeeds() []unit.BitRate {
+	if v.speeds != nil {
+		return v.speeds
+	}
+	v.speeds = []unit.BitRate{}
+	for _, h := range v.Hosts {
+		for _, name := range h.Subjects("link") {
+			if speed, _ := SpeedNow(h, name); speed > 0 && !slices.Contains(v.speeds, speed) && !NoLink(h, "link "+name) {
+				v.speeds = append(v.speeds, speed)
+			}
+		}
+	}
+	return v.speeds
 }
 
 // NoLink reports a port that is down: its duplex and speed say nothing.

@@ -46,8 +46,17 @@ type Tunnel struct {
 	Evidence []record.Evidence
 }
 
-// Tunnels are those of the case that leave by a bond.
-func (v *View) Tunnels() (out []Tunnel) {
+// Tunnels are those of the case that leave by a bond. They are looked for once: every
+// bond is asked of every run.
+func (v *View) Tunnels() []Tunnel {
+	if v.tunnels == nil {
+		v.tunnels = v.findTunnels()
+	}
+	return v.tunnels
+}
+
+func (v *View) findTunnels() []Tunnel {
+	out := []Tunnel{}
 	for _, h := range v.Hosts {
 		if !v.Bundled(h) {
 			continue
@@ -117,9 +126,12 @@ func (v *View) overBond(h *piece.Host, link, kind string) (Tunnel, bool) {
 	return t, bonds == 1
 }
 
-// routeTo is a host's route to an address by the longest prefix: of its routes, else of
-// its links' networks.
+// routeTo is a host's route to an address: as `ip route get` answered, else by the
+// longest prefix of its routes and its links' networks.
 func routeTo(h *piece.Host, to netip.Addr) (best netstate.Route, ok bool) {
+	if x, asked := h.Get("path "+to.String(), "dev"); asked {
+		return netstate.Route{Dst: netip.PrefixFrom(to, to.BitLen()), Link: x.Text}, true
+	}
 	take := func(p netip.Prefix, link string) {
 		if p.IsValid() && p.Contains(to) && (!ok || p.Bits() > best.Dst.Bits()) {
 			best, ok = netstate.Route{Dst: p, Link: link}, true
@@ -205,6 +217,9 @@ func (t Tunnel) Carries(r piece.Run) Way {
 		if at == t.Local || at == t.Remote {
 			return Beside
 		}
+		if t.holds(at) {
+			return Through
+		}
 		switch route, ok := routeTo(t.Host, at); {
 		case !ok || route.Dst.Bits() == 0:
 		case route.Link == t.Link:
@@ -214,6 +229,18 @@ func (t Tunnel) Carries(r piece.Run) Way {
 		}
 	}
 	return way
+}
+
+// holds reports an address that the tunnel's peers have inside it: WireGuard's allowed
+// addresses, but for a peer that takes everything.
+func (t Tunnel) holds(a netip.Addr) bool {
+	for _, key := range t.Host.Keys("link " + t.Link) {
+		text, is := strings.CutPrefix(key, "inside ")
+		if p, err := netip.ParsePrefix(text); is && err == nil && p.Bits() > 0 && p.Contains(a) {
+			return true
+		}
+	}
+	return false
 }
 
 // v4Near reports a route that is a link's own network.

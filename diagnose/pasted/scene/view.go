@@ -19,6 +19,9 @@ type View struct {
 	Bonds    []Bond
 	Findings []Finding
 	best     unit.BitRate
+	// What every run is compared with, nil until it is asked for.
+	tunnels []Tunnel
+	speeds  []unit.BitRate
 }
 
 // Bond is a bundle of links as far as it was read: of what runs, else of what a

@@ -73,6 +73,36 @@ func TestNATSSecurityFloodedHost(t *testing.T) {
 	}
 }
 
+// However many conversations those begin who may not change the host, who may finds it
+// free.
+func TestNATSSecurityCrowdedHost(t *testing.T) {
+	b := besiege(t, agentapi.RoleChange)
+	dial := func(name string, role agentapi.Role) func() error {
+		d := dialer(b.testServer.As(t, name, role))
+		t.Cleanup(d.Close)
+		return func() error {
+			h, err := Dial(t.Context(), "here", "nats:here", Config{Bus: d})
+			if err == nil {
+				t.Cleanup(func() { _ = h.Close() })
+			}
+			return err
+		}
+	}
+	opened := 0
+	for i, role := range []agentapi.Role{agentapi.RoleWatch, agentapi.RoleMeasure, agentapi.RoleWatch, agentapi.RoleMeasure} {
+		eve := dial(fmt.Sprint("eve", i), role)
+		for eve() == nil {
+			opened++
+		}
+	}
+	if opened < 16 || opened > 32 {
+		t.Errorf("%d conversations were begun", opened)
+	}
+	if err := dial("adm2", agentapi.RoleChange)(); err != nil {
+		t.Errorf("who may change the host: %v", err)
+	}
+}
+
 // Nor does the run store leave others unanswered.
 func TestNATSSecurityFloodedStore(t *testing.T) {
 	if testing.Short() {

@@ -127,7 +127,7 @@ func noRecordHint(path string, text []byte) string {
 // as of a record.
 func MayBeRecord(text []byte) bool {
 	text = bytes.TrimSpace(text)
-	return bytes.HasPrefix(text, []byte("{")) || bytes.HasPrefix(text, []byte("[")) || startOfFabric.Match(text)
+	return bytes.HasPrefix(text, []byte("{")) || startOfArray.Match(text) || startOfFabric.Match(text)
 }
 
 // where names line and column of a JSON error, with what is wrong there.

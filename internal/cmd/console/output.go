@@ -125,6 +125,8 @@ func replaceable(name string, writes, holds Content) error {
 var (
 	// startOfFabric is the key that every fabric file has.
 	startOfFabric = regexp.MustCompile(`(?m)^linerate:\s`)
+	// startOfArray is that of JSON: a paste may begin with a title or a tool's row in brackets.
+	startOfArray = regexp.MustCompile(`^\[\s*[{\["\]]`)
 	// startOfRecord is the key that every record has.
 	startOfRecord = regexp.MustCompile(`^\s*\{\s*"schema"\s*:\s*"linerate\.record/`)
 	startOfGzip   = []byte{0x1f, 0x8b} // RFC 1952, 2.3.1
@@ -136,7 +138,7 @@ const headRead = 64 << 10
 // contentOf looks into a plain file. One that cannot be read counts as other
 // text: writing it says why it cannot be written.
 func contentOf(path string, info fs.FileInfo) Content {
-	if !info.Mode().IsRegular() || info.Size() == 0 {
+	if !userfile.Plain(info) {
 		return nothingThere
 	}
 	f, err := os.Open(path)

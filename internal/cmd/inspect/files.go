@@ -8,6 +8,7 @@ import (
 
 	diagnosehost "github.com/linerate/linerate/diagnose/host"
 	"github.com/linerate/linerate/internal/cmd/console"
+	"github.com/linerate/linerate/internal/userfile"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict"
 )
@@ -20,7 +21,7 @@ func isFiles(args []string) bool {
 			continue
 		}
 		info, err := os.Stat(arg)
-		if err != nil || !info.IsDir() && (!info.Mode().IsRegular() || info.Size() > 0 && isFabricName(arg) && isFabric(arg)) {
+		if err != nil || !info.IsDir() && (!info.Mode().IsRegular() || userfile.Plain(info) && isFabricName(arg) && isFabric(arg)) {
 			return false
 		}
 	}

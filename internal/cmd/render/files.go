@@ -100,7 +100,10 @@ func renderFrom(ctx context.Context, con *console.Console, f opts) error {
 	format := render.Format(f.as)
 	if format == "" {
 		if format = formats.Guess(files); format == "" {
-			return console.BadUsage("render: what "+said+" is cannot be told from its names", "say it with --from-format "+readFormats())
+			if other := formats.WrittenOnly(files); other != "" {
+				return console.BadUsage("render: "+said+" is of the format "+string(other)+", which is written and not read", readFormats()+" are read")
+			}
+			return console.BadUsage("render: what "+said+" is cannot be told from its names and texts", "say it with --from-format "+readFormats())
 		}
 	}
 	found, err := formats.Read(format, files)

@@ -6,12 +6,15 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	diagnosetrial "github.com/linerate/linerate/diagnose/trial"
 	"github.com/linerate/linerate/internal/cmd/console"
 	"github.com/linerate/linerate/internal/cmd/predict"
+	"github.com/linerate/linerate/predict/declared"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/report"
 	"github.com/linerate/linerate/unit"
@@ -130,7 +133,7 @@ func writeReport(ctx context.Context, con *console.Console, files []string, out 
 		if err != nil {
 			return err
 		}
-		records = append(records, r)
+		records = append(records, judged(r))
 	}
 	if format == nil {
 		for i, r := range records {
@@ -155,6 +158,22 @@ func writeReport(ctx context.Context, con *console.Console, files []string, out 
 		fmt.Fprintln(con.Stderr, out.Path+" is written")
 	}
 	return nil
+}
+
+// judged is a record whose results have the findings that `explain` gives them: those
+// of other programs' files have none of their own.
+func judged(r record.Record) record.Record {
+	state := declared.Recorded(r)
+	r.Trials = slices.Clone(r.Trials)
+	for i := range r.Trials {
+		t := &r.Trials[i]
+		if _, _, probe := t.Probe(); probe || t.Finding != nil {
+			continue
+		}
+		f := diagnosetrial.Decide(state, diagnosetrial.Judge(state, *t), *t, r.ProbesOf(*t))
+		t.Finding = &f
+	}
+	return r
 }
 
 // formatOf is the format that a file's name asks for; nil without a file.

@@ -157,7 +157,7 @@ func IsArchive(file string) bool {
 	if err != nil || info.IsDir() {
 		return err == nil
 	}
-	if !info.Mode().IsRegular() || info.Size() == 0 { // of /proc's files some are waited for
+	if !userfile.Plain(info) {
 		return false
 	}
 	f, err := os.Open(file)

@@ -19,7 +19,7 @@ type Watched struct {
 	// Flows are the heaviest connections, heaviest first.
 	Flows []Flow `json:"flows"`
 	Rest  Rest   `json:"rest,omitzero"`
-	// Unanswered are the peers that connections have waited for since early on.
+	// Unanswered are the peers that connections wait for.
 	Unanswered []Unanswered `json:"unanswered,omitempty"`
 	Links      []Link       `json:"links"`
 	Cores      []Core       `json:"cores,omitempty"`
@@ -46,7 +46,8 @@ type Rest struct {
 }
 
 // Unanswered is a peer that has answered nothing at all: the connections to it wait for
-// the answer to their SYN, for the better part of the time that was watched.
+// the answer to their SYN for all of the time that was watched, or after it was sent three
+// times.
 type Unanswered struct {
 	Peer        netip.AddrPort `json:"peer"`
 	Connections int            `json:"connections_count"`

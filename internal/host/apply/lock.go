@@ -154,7 +154,8 @@ func (a *Applier) sayHolder(f *os.File, what string) {
 // was armed: by its deadline the journal may be read-only, moved, gone or no longer
 // believed, and the host has to be rolled back nevertheless. Where another file has the
 // lock's name by then, that one is waited for too, if it can be locked at all.
-// A holder that is stopped past the deadline is ended; one that has ended the entry
+// A holder that is stopped past the deadline is ended, and not waited for where it is
+// frozen even so; one that has ended the entry
 // itself is not waited for: it waits for the guard to go (ErrLocked).
 func (a *Applier) guardLock(ctx context.Context, kept *os.File, e Entry, deadline time.Time) (unlock func(), err error) {
 	const what = "guard"
@@ -162,9 +163,13 @@ func (a *Applier) guardLock(ctx context.Context, kept *os.File, e Entry, deadlin
 	waits := func(h LockHolder) bool {
 		stopped.seen(h.Owner)
 		now, err := a.find(e.ID)
-		return err != nil || now.State.Pending()
+		return !stopped.dead && (err != nil || now.State.Pending())
 	}
 	_, err = retryLock(ctx, func() (func(), error) { return nil, a.hold(kept, what) }, waits)
+	if stopped.dead {
+		a.cfg.Log.Warn("who has the lock is dead and frozen: the guard acts without it", "journal", e.ID)
+		return func() {}, nil
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/linerate/linerate/internal/kernel/cgroup"
 )
 
 // Owner tells one process of one boot from every other: process ids come
@@ -44,11 +46,12 @@ func (o Owner) Alive() bool {
 	return ok && start == o.Start
 }
 
-// Stopped reports whether the process is there and was stopped by a signal: it
-// does nothing until it is told to go on.
+// Stopped reports whether the process is there and was stopped, by a signal or with its
+// control group (a container that is paused, a unit that is frozen): it does nothing until
+// it is told to go on.
 func (o Owner) Stopped() bool {
 	state, start, ok := processState(o.PID)
-	return ok && state == "T" && start == o.Start && o.Boot == bootID()
+	return ok && start == o.Start && o.Boot == bootID() && (state == "T" || state != "Z" && state != "X" && cgroup.Frozen(o.PID))
 }
 
 // sinceBoot is how long the machine runs, time that it slept included

@@ -3,8 +3,10 @@ package apply
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"syscall"
 	"testing"
 	"time"
@@ -30,11 +32,16 @@ func TestKernelStopped(t *testing.T) {
 		when  func(Entry) bool
 		guard bool // is stopped too
 		rolls bool // the guard rolls back meanwhile
+		stop  func(*testing.T) (stop, goOn func(pid int) error)
 	}{
-		{"apply, half done", halfDone, false, true}, {"apply, before it confirms", applied, false, true},
-		{"apply and guard, half done", halfDone, true, false}, {"apply and guard, before it confirms", applied, true, false},
+		{"apply, half done", halfDone, false, true, bySignal}, {"apply, before it confirms", applied, false, true, bySignal},
+		{"apply and guard, half done", halfDone, true, false, bySignal}, {"apply and guard, before it confirms", applied, true, false, bySignal},
+		{"apply frozen, half done", halfDone, false, true, frozen("unified", "cgroup.freeze", "1", "0")},
+		{"apply frozen by version 1, half done", halfDone, false, true, frozen("freezer", "freezer.state", "FROZEN", "THAWED")},
+		{"apply and guard frozen, half done", halfDone, true, false, frozen("freezer", "freezer.state", "FROZEN", "THAWED")},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
+			stop, goOn := tt.stop(t)
 			inNamespace(t, func(p plan.Plan, asBefore func()) {
 				dir := t.TempDir()
 				journal := OpenJournal(dir)
@@ -45,7 +52,7 @@ func TestKernelStopped(t *testing.T) {
 					return
 				}
 				defer func() {
-					_ = child.Process.Signal(syscall.SIGCONT) // it may have ended
+					_ = goOn(child.Process.Pid) // it may have ended
 					_ = child.Process.Kill()
 				}()
 				entry := func() (e Entry, ok bool) {
@@ -70,7 +77,7 @@ func TestKernelStopped(t *testing.T) {
 					stopped = append(stopped, guard.PID)
 				}
 				for _, pid := range stopped {
-					if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+					if err := stop(pid); err != nil {
 						t.Errorf("stop %d: %v", pid, err)
 						return
 					}
@@ -86,7 +93,7 @@ func TestKernelStopped(t *testing.T) {
 					t.Errorf("it is %s, while who is at it is stopped", e.State)
 				}
 				for _, pid := range stopped {
-					if err := syscall.Kill(pid, syscall.SIGCONT); err != nil && !errors.Is(err, syscall.ESRCH) {
+					if err := goOn(pid); err != nil && !errors.Is(err, syscall.ESRCH) {
 						t.Errorf("continue %d: %v", pid, err)
 					}
 				}
@@ -110,5 +117,37 @@ func TestKernelStopped(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// bySignal stops a process as Ctrl-Z does.
+func bySignal(*testing.T) (stop, goOn func(pid int) error) {
+	return func(pid int) error { return syscall.Kill(pid, syscall.SIGSTOP) }, func(pid int) error { return syscall.Kill(pid, syscall.SIGCONT) }
+}
+
+// frozen stops processes by a control group of their own, gone with the test.
+func frozen(hierarchy, file, freeze, thaw string) func(t *testing.T) (stop, goOn func(pid int) error) {
+	return func(t *testing.T) (stop, goOn func(pid int) error) {
+		root := filepath.Join("/sys/fs/cgroup", hierarchy)
+		if _, err := os.Stat(root); err != nil && hierarchy == "unified" {
+			root = filepath.Dir(root)
+		}
+		dir := filepath.Join(root, fmt.Sprintf("linerate-test-frozen-%d", os.Getpid()))
+		if os.Getuid() != 0 {
+			t.Skip("making a control group needs root")
+		}
+		if err := os.Mkdir(dir, 0o755); err != nil {
+			t.Skip("no version 1 of the freezer here")
+		}
+		write := func(name, text string) error { return os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644) }
+		t.Cleanup(func() {
+			_ = write(file, thaw)
+			waitFor(t, "the group to be empty", func() bool { return os.Remove(dir) == nil })
+		})
+		return func(pid int) error {
+				return errors.Join(write("cgroup.procs", fmt.Sprint(pid)), write(file, freeze))
+			}, func(int) error {
+				return write(file, thaw)
+			}
 	}
 }

@@ -34,8 +34,9 @@ const (
 	interval = 500 * time.Millisecond
 	// costShare is the part of one core that lists of all connections may take: one that
 	// took c is followed by c / costShare without another. Between them those that move
-	// are looked at one by one: of 10,000 connections, which a list takes some 15 ms for,
-	// there is a list at both ends of five seconds, and none between.
+	// are looked at one by one: of 10,000 connections, which a list takes some 25 ms for,
+	// there is one at the start of five seconds, and one at their end where others moved
+	// something meanwhile.
 	costShare = 0.004
 	// mostFollowed is how many connections are looked at one by one: at first of all that
 	// moved something lately, then of those that move most.
@@ -48,6 +49,10 @@ const (
 	// leastRate is what a connection moves at least that is no idle one:
 	// keep-alives and chatter stay below it.
 	leastRate = 10 * unit.Kbps
+	// What other connections than the followed may send in all and not be looked for: a
+	// segment a second, which leastRate is, and that part of everything, which the times of
+	// two readings differ by, at most.
+	othersRate, othersShare = 1, 0.005
 	// mostLinks is how many links are looked at each time; of more only the
 	// first and the last counts are read.
 	mostLinks = 64
@@ -76,7 +81,6 @@ func watch(ctx context.Context, cfg Config) (livetraffic.Watched, error) {
 	if err := m.look(true); err != nil {
 		return livetraffic.Watched{}, err
 	}
-	m.countInside()
 	programs := newPrograms()
 	for {
 		left := cfg.Span - time.Since(m.begin)
@@ -96,7 +100,6 @@ func watch(ctx context.Context, cfg Config) (livetraffic.Watched, error) {
 		}
 		if !programs.begun() && (time.Since(m.begin) >= min(settled, cfg.Span/2)) {
 			programs.begin(m.heaviest())
-			m.ask()
 		}
 	}
 	return m.result(programs), nil

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/internal/kernel/netns"
 	"github.com/linerate/linerate/internal/kernel/procfs"
 	"github.com/linerate/linerate/internal/kernel/sockdiag"
 	"github.com/linerate/linerate/unit"
@@ -102,7 +104,7 @@ func TestUnanswered(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	seen, err := Watch(t.Context(), Config{Span: 1500 * time.Millisecond, Flows: 5})
+	seen, err := Watch(t.Context(), Config{Span: 3500 * time.Millisecond, Flows: 5})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,6 +144,97 @@ func TestKernelUse(t *testing.T) {
 	}
 }
 
+// TestOthers: where the followed connections sent all that TCP did, the last sample lists no
+// other; where another did, it is found.
+func TestOthers(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("making a network namespace needs root")
+	}
+	const space = "linerate-test-others"
+	_ = netns.Delete(space) // of a test that was killed
+	if _, err := netns.Create(space); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = netns.Delete(space) }()
+	for _, line := range []string{"link set lo up", "addr add 192.0.2.1/32 dev lo"} {
+		if out, err := exec.Command("ip", append([]string{"-n", space}, strings.Fields(line)...)...).CombinedOutput(); err != nil {
+			t.Fatalf("ip %s: %v: %s", line, err, out)
+		}
+	}
+	if err := netns.Named(space).Do(func() error {
+		l, err := net.Listen("tcp4", "192.0.2.1:0")
+		if err != nil {
+			return err
+		}
+		defer l.Close()
+		var move [2]func()
+		for i := range move {
+			near, err := net.Dial("tcp4", l.Addr().String())
+			if err != nil {
+				return err
+			}
+			defer near.Close()
+			far, err := l.Accept()
+			if err != nil {
+				return err
+			}
+			defer far.Close()
+			move[i] = func() {
+				const piece = 100_000
+				go func() { _, _ = near.Write(make([]byte, piece)) }()
+				if _, err := io.ReadFull(far, make([]byte, piece)); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+		time.Sleep(lately + interval) // what has only been opened is idle
+		for _, crowded := range []bool{false, true} {
+			m, err := newMeter(Config{Span: time.Minute})
+			if err != nil {
+				return err
+			}
+			defer m.close()
+			first := m.look(true)
+			m.crowded, m.cost = crowded, time.Hour
+			if err := errors.Join(first, m.look(false)); err != nil {
+				return err
+			}
+			if listed := m.lists == 2; listed != crowded {
+				t.Errorf("more move than are followed %v: %d lists", crowded, m.lists)
+			}
+		}
+		for _, other := range []bool{false, true} {
+			m, err := newMeter(Config{Span: time.Minute})
+			if err != nil {
+				return err
+			}
+			defer m.close()
+			move[0]()
+			looks := []error{m.look(true)}
+			m.cost = time.Hour // of a host with many connections
+			move[0]()
+			looks = append(looks, m.look(false))
+			move[0]()
+			if other {
+				move[1]()
+			}
+			if err := errors.Join(append(looks, m.look(true))...); err != nil {
+				return err
+			}
+			lists, flows := 1, 2 // each has two ends here
+			if other {
+				lists, flows = 2, 4
+			}
+			if m.lists != lists || len(m.flows) != flows || m.inside != 0 {
+				t.Errorf("another moves %v: %d lists and %d flows, want %d and %d; %d inside", other, m.lists, len(m.flows), lists, flows, m.inside)
+			}
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestDue: a list that took long is followed by a time without that keeps its share of
 // a core, and none is made shortly before the last.
 func TestDue(t *testing.T) {
@@ -157,9 +250,6 @@ func TestDue(t *testing.T) {
 		if got := (&meter{cost: tt.cost, lists: 1, last: tt.since}).due(tt.left); got != tt.want {
 			t.Errorf("%v after a list that took %v, %v before the end: %v, want %v", tt.since, tt.cost, tt.left, got, tt.want)
 		}
-	}
-	if !(&meter{}).due(0) || !(&meter{lists: 1, crowded: true, cost: time.Second}).due(time.Second) {
-		t.Error("want a list at the start, and where more move than are followed")
 	}
 }
 

@@ -28,13 +28,26 @@ type meter struct {
 	flows    map[uint64]*track // those that were seen to move
 	followed []*track
 	crowded  bool // more move than are followed, and which of them most is not known
-	inside   int
-	asked    map[uint64]bool // by cookie: those that waited for an answer to their SYN early on
+	// established are the connections of the first list that TCP counts as such, inside
+	// those that it left out.
+	established, inside int
+	asked               map[uint64]bool // by cookie: those that waited for an answer to their SYN at the first list
+	sent                sent            // at the second sample; zero until then
 
 	first, newest machine
 	backlog       map[string]float64 // sums over the looks
 	linkLooks     int
 	unseen        []string
+}
+
+// mostExpected bounds what is made room for before it comes.
+const mostExpected = 100_000
+
+// sent is how many segments TCP has sent in all, and how many the followed connections.
+type sent struct {
+	at  time.Duration
+	all int64
+	by  map[uint64]uint32 // by cookie
 }
 
 // machine is what the host as a whole has counted.
@@ -66,8 +79,8 @@ func newMeter(cfg Config) (*meter, error) {
 		return nil, err
 	}
 	return &meter{
-		cfg: cfg, handle: h, follower: f, begin: time.Now(), met: make(map[uint64]met), flows: make(map[uint64]*track),
-		backlog: make(map[string]float64),
+		cfg: cfg, handle: h, follower: f, begin: time.Now(), flows: make(map[uint64]*track),
+		asked: make(map[uint64]bool), backlog: make(map[string]float64),
 	}, nil
 }
 
@@ -87,7 +100,15 @@ func (m *meter) within() []netip.Prefix {
 	return all
 }
 
-func (m *meter) countInside() {
+// countInside counts the connections to peers within the host: what TCP has in all but
+// those that were listed, where both counts before and after the list are the same; else
+// the kernel looks through them.
+func (m *meter) countInside(before, after map[string]int64) {
+	now, counted := after["CurrEstab"]
+	if all := now - int64(m.established); counted && before["CurrEstab"] == now && all >= 0 {
+		m.inside = int(all)
+		return
+	}
 	n, err := sockdiag.CountTo(m.within())
 	if err != nil {
 		m.miss("connections inside the host", err)
@@ -95,31 +116,25 @@ func (m *meter) countInside() {
 	m.inside = n
 }
 
-// ask notes which connections wait for the answer to their SYN.
-func (m *meter) ask() {
-	m.asked = map[uint64]bool{}
-	for _, d := range m.waiting() {
-		m.asked[d.Cookie] = true
-	}
-}
+// silent is how often a SYN is sent again before its peer counts as one that answers
+// nothing: three seconds mostly.
+const silent = 2
 
-// waiting are the connections that wait for the answer to their SYN now.
-func (m *meter) waiting() []sockdiag.Detail {
+// unanswered are the peers of connections that waited at the first list and still do, or
+// have waited long; most connections first.
+func (m *meter) unanswered() (peers []livetraffic.Unanswered) {
+	const named = "TCPSynRetrans"
+	before, counted := m.first.tcpExt[named]
+	if len(m.asked) == 0 && counted && m.newest.tcpExt[named] == before {
+		return nil // no SYN was sent again: it takes a walk through all sockets to find none
+	}
 	all, err := sockdiag.Unanswered()
 	if err != nil {
 		m.miss("connections that are not answered", err)
 	}
-	return all
-}
-
-// unanswered are the peers of those that still wait, most connections first.
-func (m *meter) unanswered() (peers []livetraffic.Unanswered) {
-	if len(m.asked) == 0 {
-		return nil
-	}
 	counts := map[netip.AddrPort]int{}
-	for _, d := range m.waiting() {
-		if m.asked[d.Cookie] {
+	for _, d := range all {
+		if m.asked[d.Cookie] || d.Again >= silent {
 			counts[netip.AddrPortFrom(d.Dst, d.Dport)]++
 		}
 	}
@@ -132,23 +147,18 @@ func (m *meter) unanswered() (peers []livetraffic.Unanswered) {
 	return peers
 }
 
-// due reports that all connections are listed at a look, that long before the end: a
+// due reports that all connections may be listed at a look, that long before the end: a
 // list that would cost too much so near the last one waits for it.
 func (m *meter) due(left time.Duration) bool {
 	free := time.Duration(float64(m.cost) / costShare)
-	return m.lists == 0 || m.crowded || free <= interval || m.last-m.list >= free && left >= free
+	return free <= interval || m.last-m.list >= free && left >= free
 }
 
-// look reads connections, and links and cores: all of them where whole is set.
+// look reads connections, and links and cores: all of them where whole is set, which is
+// the first sample and the last.
 func (m *meter) look(whole bool) error {
-	begin := time.Now()
-	m.last = begin.Sub(m.begin)
-	if whole || m.due(m.cfg.Span-m.last) {
-		if err := m.listAll(); err != nil {
-			return err
-		}
-		m.cost = time.Since(begin)
-	} else if err := m.follow(); err != nil {
+	m.last = time.Since(m.begin)
+	if err := m.lookAtConnections(whole); err != nil {
 		return err
 	}
 	if whole || len(m.cfg.Links) <= mostLinks {
@@ -160,12 +170,81 @@ func (m *meter) look(whole bool) error {
 	return nil
 }
 
+// lookAtConnections looks at the followed ones. It lists all at first, and where others
+// moved something meanwhile: when that is due, and at the end.
+func (m *meter) lookAtConnections(end bool) error {
+	if m.lists == 0 || m.crowded {
+		return m.listAll()
+	}
+	may, all := end || m.due(m.cfg.Span-m.last), int64(0)
+	if may && m.sent.by != nil {
+		all = allSent()
+	}
+	if err := m.follow(); err != nil {
+		return err
+	}
+	switch {
+	case may && (m.sent.by == nil && end || len(m.followed) == mostFollowed):
+		return m.listAll()
+	case m.sent.by == nil:
+		m.sent = m.sentUntil(allSent())
+	case may && m.othersSent(m.sentUntil(all)):
+		return m.listAll()
+	}
+	return nil
+}
+
+// allSent is how many segments TCP has sent, but for those that ask whether an idle peer is
+// still there.
+func allSent() int64 {
+	groups, _ := procfs.Netstat() // countMachine says what cannot be read
+	tcp := tcpCounts()
+	return tcp["OutSegs"] + tcp["RetransSegs"] - groups["TcpExt"]["TCPKeepAlive"]
+}
+
+// sentUntil is what was sent until the newest sample, in all as it was read behind the first
+// sample, and before a later one: so what the followed connections sent between two readings
+// is never another's. What comes is acknowledged, so that who only receives sends too.
+func (m *meter) sentUntil(all int64) sent {
+	now := sent{at: m.last, all: all, by: make(map[uint64]uint32)}
+	for _, t := range m.followed {
+		now.by[t.last.Cookie] = t.last.Info.SegsOut
+	}
+	return now
+}
+
+// othersSent reports that more was sent meanwhile than by the followed connections.
+func (m *meter) othersSent(now sent) bool {
+	all := float64(now.all - m.sent.all)
+	others := all
+	for cookie, n := range now.by {
+		if before, ok := m.sent.by[cookie]; ok {
+			others -= float64(n - before)
+		}
+	}
+	return others > othersRate*(now.at-m.sent.at).Seconds()+othersShare*all
+}
+
+// tcpCounts are TCP's counters of the calling thread's network namespace; nil where they
+// cannot be read.
+func tcpCounts() map[string]int64 {
+	groups, _ := procfs.SNMP() // countMachine says that it cannot be read
+	return groups["Tcp"]
+}
+
 // listAll looks at every connection, and chooses those to follow.
 func (m *meter) listAll() error {
+	begin, before := time.Now(), tcpCounts()
 	m.list = m.last
 	m.lists++
+	m.sent = sent{}
+	if m.lists == 1 {
+		m.met = make(map[uint64]met, min(max(before["CurrEstab"], 0), mostExpected))
+	}
 	var broken error
-	if err := sockdiag.ConnectionsBut(m.within(), func(said sockdiag.Message) {
+	// The first list is of many that are idle: the rest of the few that move comes with
+	// the next sample of them.
+	if err := sockdiag.ConnectionsBut(m.within(), m.lists == 1, func(said sockdiag.Message) {
 		if err := m.meet(said); err != nil {
 			broken = err
 		}
@@ -183,6 +262,10 @@ func (m *meter) listAll() error {
 	}
 	m.crowded = m.lists == 1 && len(m.flows) > mostFollowed
 	m.followed = m.followed[:min(len(m.followed), mostFollowed)]
+	if m.lists == 1 {
+		m.countInside(before, tcpCounts())
+	}
+	m.cost = time.Since(begin)
 	return nil
 }
 
@@ -199,6 +282,17 @@ func (m *meter) keep(said sockdiag.Message) sockdiag.Message {
 
 // meet takes what a list says of a connection.
 func (m *meter) meet(said sockdiag.Message) error {
+	if m.lists == 1 {
+		switch said.State() {
+		case sockdiag.Established, sockdiag.CloseWait:
+			m.established++
+		case sockdiag.SynSent:
+			m.asked[said.Cookie()] = true
+		}
+	}
+	if said.State() == sockdiag.SynSent {
+		return nil
+	}
 	acked, received, ago, ok := said.Moved()
 	if !ok {
 		return nil
@@ -234,6 +328,7 @@ func (m *meter) meet(said sockdiag.Message) error {
 		m.flows[cookie] = t
 	}
 	if m.last > was.at {
+		t.complete(now)
 		t.add(now)
 	}
 	t.last, t.end = now, m.last
@@ -251,6 +346,7 @@ func (m *meter) follow() error {
 			return err
 		}
 		if there {
+			t.complete(now)
 			t.add(now)
 			t.last, t.end = now, m.last
 		}

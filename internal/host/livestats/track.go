@@ -30,6 +30,13 @@ type sums struct {
 // The states of congestion control in which TCP repairs (enum tcp_ca_state).
 const caRecovery = 3
 
+// complete takes what the first list does not tell from a later look.
+func (t *track) complete(d sockdiag.Detail) {
+	if t.first.Memory == (sockdiag.Memory{}) {
+		t.first.Memory = d.Memory
+	}
+}
+
 func (t *track) add(d sockdiag.Detail) {
 	t.looks++
 	s, i := &t.sums, d.Info

@@ -1,6 +1,7 @@
 // Package cgroup reads what a thread's control groups allow it of the
 // processors, and how long they stopped it: the quota of both versions' cpu
-// controller. What is not there is absent, never a limit of zero.
+// controller; and whether they are frozen. What is not there is absent, never a
+// limit of zero.
 package cgroup
 
 import (
@@ -36,7 +37,7 @@ func (s State) Merge(other State) State {
 	return s
 }
 
-// version is a cpu controller's interface.
+// version is a controller's interface.
 type version int
 
 const (
@@ -47,7 +48,7 @@ const (
 
 var errMalformed = errors.New("not as the kernel writes it")
 
-// hierarchy is where a cpu controller's groups are: the directory at which it
+// hierarchy is where a controller's groups are: the directory at which it
 // is mounted, and the group that is seen there.
 type hierarchy struct {
 	version version
@@ -55,10 +56,9 @@ type hierarchy struct {
 	root    string
 }
 
-// parseMounts finds the cpu controller in /proc/self/mountinfo: version 1's
-// where it is mounted, else version 2's. None is no error.
-func parseMounts(text []byte) (hierarchy, error) {
-	var found hierarchy
+// parseMounts finds a controller of version 1, and version 2's groups, in
+// /proc/self/mountinfo. None is no error.
+func parseMounts(text []byte, controller string) (one, two hierarchy, err error) {
 	for _, line := range bytes.Split(text, []byte("\n")) {
 		// ID parent major:minor root point options [tags] - type source options
 		before, after, ok := strings.Cut(string(line), " - ")
@@ -67,25 +67,25 @@ func parseMounts(text []byte) (hierarchy, error) {
 		}
 		at, kind := strings.Fields(before), strings.Fields(after)
 		if len(at) < 6 || len(kind) < 1 {
-			return hierarchy{}, fmt.Errorf("parse mountinfo: line %.60q: %w", line, errMalformed)
+			return hierarchy{}, hierarchy{}, fmt.Errorf("parse mountinfo: line %.60q: %w", line, errMalformed)
 		}
 		here := hierarchy{point: procfs.Unescaped(at[4]), root: procfs.Unescaped(at[3])}
 		switch {
-		case kind[0] == "cgroup" && slices.Contains(strings.Split(kind[len(kind)-1], ","), "cpu"):
+		case kind[0] == "cgroup" && one.version == none && slices.Contains(strings.Split(kind[len(kind)-1], ","), controller):
 			here.version = v1
-			return here, nil
-		case kind[0] == "cgroup2" && found.version == none:
+			one = here
+		case kind[0] == "cgroup2" && two.version == none:
 			here.version = v2
-			found = here
+			two = here
 		}
 	}
-	return found, nil
+	return one, two, nil
 }
 
-// parseGroup finds the group of the cpu controller in /proc/PID/cgroup:
+// parseGroup finds the group of a controller in /proc/PID/cgroup:
 // "4:cpu,cpuacct:/user.slice" of version 1, "0::/user.slice" of version 2. ""
 // is in none.
-func parseGroup(text []byte, v version) (string, error) {
+func parseGroup(text []byte, v version, controller string) (string, error) {
 	for _, line := range strings.Split(string(text), "\n") {
 		if line == "" {
 			continue
@@ -96,7 +96,7 @@ func parseGroup(text []byte, v version) (string, error) {
 		}
 		is := parts[0] == "0" && parts[1] == ""
 		if v == v1 {
-			is = slices.Contains(strings.Split(parts[1], ","), "cpu")
+			is = slices.Contains(strings.Split(parts[1], ","), controller)
 		}
 		if is {
 			return parts[2], nil

@@ -36,12 +36,15 @@ func TestParseMounts(t *testing.T) {
 		"none":           {"23 1 259:1 / / rw,relatime - ext4 /dev/root rw\n", hierarchy{}},
 		"empty":          {"", hierarchy{}},
 	} {
-		got, err := parseMounts([]byte(c.text))
+		got, two, err := parseMounts([]byte(c.text), "cpu")
+		if got.version == none {
+			got = two
+		}
 		if err != nil || got != c.want {
 			t.Errorf("%s: %+v, %v; want %+v", name, got, err, c.want)
 		}
 	}
-	if _, err := parseMounts([]byte("1 2 / - cgroup\n")); !errors.Is(err, errMalformed) {
+	if _, _, err := parseMounts([]byte("1 2 / - cgroup\n"), "cpu"); !errors.Is(err, errMalformed) {
 		t.Errorf("a line cut short: %v", err)
 	}
 }
@@ -49,14 +52,14 @@ func TestParseMounts(t *testing.T) {
 func TestParseGroup(t *testing.T) {
 	const text = "12:cpuset:/\n4:cpu,cpuacct:/user.slice/a:b\n0::/user.slice/session-1.scope\n"
 	for v, want := range map[version]string{v1: "/user.slice/a:b", v2: "/user.slice/session-1.scope"} {
-		if got, err := parseGroup([]byte(text), v); err != nil || got != want {
+		if got, err := parseGroup([]byte(text), v, "cpu"); err != nil || got != want {
 			t.Errorf("version %d: %q, %v; want %q", v, got, err, want)
 		}
 	}
-	if got, err := parseGroup([]byte("0::/\n"), v1); err != nil || got != "" {
+	if got, err := parseGroup([]byte("0::/\n"), v1, "cpu"); err != nil || got != "" {
 		t.Errorf("no cpu controller: %q, %v", got, err)
 	}
-	if _, err := parseGroup([]byte("nonsense\n"), v1); !errors.Is(err, errMalformed) {
+	if _, err := parseGroup([]byte("nonsense\n"), v1, "cpu"); !errors.Is(err, errMalformed) {
 		t.Errorf("nonsense: %v", err)
 	}
 }
@@ -133,7 +136,7 @@ func FuzzParse(f *testing.F) {
 		f.Add([]byte(s), "/a/b", "/a")
 	}
 	f.Fuzz(func(t *testing.T, text []byte, group, root string) {
-		h, _ := parseMounts(text)
+		h, _, _ := parseMounts(text, "cpu")
 		h.root = root
 		h.point = "/c"
 		for _, d := range h.directories(group) {
@@ -141,8 +144,8 @@ func FuzzParse(f *testing.F) {
 				t.Fatalf("group %q of %q leads to %q", group, root, d)
 			}
 		}
-		_, _ = parseGroup(text, v1)
-		_, _ = parseGroup(text, v2)
+		_, _ = parseGroup(text, v1, "cpu")
+		_, _ = parseGroup(text, v2, "cpu")
 		if q, err := parseQuota2(text); err == nil && q < 0 {
 			t.Fatalf("quota %v of %q", q, text)
 		}

@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -28,8 +30,11 @@ func Find() (Tree, error) {
 	if err != nil {
 		return Tree{}, fmt.Errorf("find control groups: %w", err)
 	}
-	h, err := parseMounts(mounts)
-	return Tree{h}, err
+	one, two, err := parseMounts(mounts, "cpu")
+	if one.version == none {
+		one = two
+	}
+	return Tree{one}, err
 }
 
 // Of finds the group of a thread, or of a process; the zero Tree's is the zero
@@ -42,11 +47,33 @@ func (t Tree) Of(tid int) (Group, error) {
 	if err != nil {
 		return Group{}, fmt.Errorf("find control group: %w", err)
 	}
-	name, err := parseGroup(text, t.hierarchy.version)
+	name, err := parseGroup(text, t.hierarchy.version, "cpu")
 	if err != nil || name == "" {
 		return Group{}, err
 	}
 	return Group{version: t.hierarchy.version, dirs: t.hierarchy.directories(name)}, nil
+}
+
+// Frozen reports a process whose group, or one above it, is frozen, by either version:
+// it does nothing until it is thawed. Version 1 keeps even a killed one until then.
+func Frozen(pid int) bool {
+	mounts, _ := os.ReadFile("/proc/self/mountinfo")
+	one, two, _ := parseMounts(mounts, "freezer")
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", pid))
+	for _, f := range []struct {
+		hierarchy
+		file, line string
+	}{{one, "freezer.state", "FROZEN"}, {two, "cgroup.events", "frozen 1"}} {
+		group, err := parseGroup(text, f.version, "freezer")
+		if f.version == none || err != nil || group == "" {
+			continue
+		}
+		state, _ := os.ReadFile(filepath.Join(f.directories(group)[0], f.file))
+		if slices.Contains(strings.Split(string(state), "\n"), f.line) {
+			return true
+		}
+	}
+	return false
 }
 
 // Name tells groups apart; "" is the zero Group's.

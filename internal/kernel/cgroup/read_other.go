@@ -23,6 +23,9 @@ func (Tree) Of(int) (Group, error) {
 	return Group{}, fmt.Errorf("find control group: %w", errors.ErrUnsupported)
 }
 
+// Frozen is false.
+func Frozen(int) bool { return false }
+
 // Name is "".
 func (Group) Name() string { return "" }
 

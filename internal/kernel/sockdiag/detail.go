@@ -19,6 +19,9 @@ type Detail struct {
 	// Link is the ifindex that the socket is bound to (SO_BINDTODEVICE, or a
 	// link-local address); zero none.
 	Link int
+	// Again is how often in a row its oldest segment was sent again: a SYN that nobody
+	// answers too (idiag_retrans).
+	Again uint8
 	// Unread is what arrived in order and the program has not taken, Unacked
 	// what it wrote and the peer has not acknowledged, bytes.
 	Unread, Unacked uint32
@@ -68,6 +71,7 @@ const (
 
 // Offsets in struct inet_diag_msg behind its addresses.
 const (
+	offsetAgain  = 3
 	offsetIf     = 40
 	offsetCookie = 44
 	offsetRQueue = 56
@@ -103,7 +107,10 @@ func askedRequest() []byte {
 }
 
 // everything are the attributes that Detail is read from (idiag_ext).
-const everything = 1<<(diagInfo-1) | 1<<(diagVegas-1) | 1<<(diagCong-1) | 1<<(diagSKMemInfo-1)
+const everything = onlyInfo | 1<<(diagVegas-1) | 1<<(diagCong-1) | 1<<(diagSKMemInfo-1)
+
+// onlyInfo is tcp_info alone.
+const onlyInfo = 1 << (diagInfo - 1)
 
 // parseDetail reads one struct inet_diag_msg with its attributes. An attribute
 // that is too short is left out.
@@ -113,7 +120,7 @@ func parseDetail(b []byte) (Detail, error) {
 		return Detail{}, err
 	}
 	d := Detail{
-		Socket: s, Cookie: binary.NativeEndian.Uint64(b[offsetCookie:]), Link: int(binary.NativeEndian.Uint32(b[offsetIf:])),
+		Socket: s, Again: b[offsetAgain], Cookie: binary.NativeEndian.Uint64(b[offsetCookie:]), Link: int(binary.NativeEndian.Uint32(b[offsetIf:])),
 		Unread: binary.NativeEndian.Uint32(b[offsetRQueue:]), Unacked: binary.NativeEndian.Uint32(b[offsetWQueue:]),
 	}
 	if err := nlattr.Each(b[messageLen:], d.attribute); err != nil {

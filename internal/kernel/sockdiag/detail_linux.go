@@ -24,11 +24,17 @@ func ConnectionsAt(sport, dport uint16) (all []Detail, err error) {
 }
 
 // ConnectionsBut visits the connections of the calling thread's network namespace
-// whose peers are in none of the prefixes: the kernel leaves those out before it tells
+// whose peers are in none of the prefixes, and those that wait for the answer to their
+// SYN: the kernel leaves those out before it tells
 // anything of them (the first thousand prefixes). A message holds until visit returns.
 // Errors are those of ConnectionsAt.
-func ConnectionsBut(peers []netip.Prefix, visit func(Message)) error {
-	return each(pickingRequest(peers, false, true), func(m Message) error {
+// Where brief is set only their tcp_info comes with it, of all that Detail holds.
+func ConnectionsBut(peers []netip.Prefix, brief bool, visit func(Message)) error {
+	tell := uint8(everything)
+	if brief {
+		tell = onlyInfo
+	}
+	return each(pickingRequest(peers, false, tell), func(m Message) error {
 		visit(m)
 		return nil
 	})
@@ -39,7 +45,7 @@ func CountTo(peers []netip.Prefix) (n int, err error) {
 	if len(peers) == 0 {
 		return 0, nil
 	}
-	err = each(pickingRequest(peers, true, false), func(Message) error {
+	err = each(pickingRequest(peers, true, 0), func(Message) error {
 		n++
 		return nil
 	})

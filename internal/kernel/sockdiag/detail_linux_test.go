@@ -81,7 +81,7 @@ func TestPicked(t *testing.T) {
 		within, beside := netip.MustParsePrefix(tt.within), netip.MustParsePrefix(tt.beside)
 		other := netip.MustParsePrefix("192.0.2.0/25")
 		at := func(peers ...netip.Prefix) (found *Detail) {
-			if err := ConnectionsBut(peers, func(m Message) {
+			if err := ConnectionsBut(peers, false, func(m Message) {
 				d, err := m.Detail()
 				if err != nil {
 					t.Fatal(err)

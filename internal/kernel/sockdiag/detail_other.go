@@ -14,7 +14,7 @@ func ConnectionsAt(_, _ uint16) ([]Detail, error) {
 }
 
 // ConnectionsBut lists connections on Linux only.
-func ConnectionsBut(_ []netip.Prefix, _ func(Message)) error {
+func ConnectionsBut(_ []netip.Prefix, _ bool, _ func(Message)) error {
 	return fmt.Errorf("list connections: %w", errors.ErrUnsupported)
 }
 

@@ -17,6 +17,9 @@ type Message []byte
 // Cookie names the socket, as in Detail.
 func (m Message) Cookie() uint64 { return binary.NativeEndian.Uint64(m[offsetCookie:]) }
 
+// State is the connection's.
+func (m Message) State() State { return State(m[1]) }
+
 // Waiting reports bytes that the program has not read, or the peer has not
 // acknowledged.
 func (m Message) Waiting() bool {
@@ -116,12 +119,13 @@ func picking(peers []netip.Prefix, in bool) []byte {
 	return program
 }
 
-// pickingRequest asks for the connections whose peers picking lets through: with all
-// that Detail holds, or only that they are there.
-func pickingRequest(peers []netip.Prefix, in, whole bool) []byte {
+// pickingRequest asks for the connections whose peers picking lets through: with what is to
+// be told of each (idiag_ext), and those too that wait for the answer to their SYN; or,
+// where that is nothing, only that they are there.
+func pickingRequest(peers []netip.Prefix, in bool, tell uint8) []byte {
 	b := allRequest(0, 0)
-	if !whole {
-		b[3] = 0
+	if b[3] = tell; tell != 0 {
+		binary.NativeEndian.PutUint32(b[52:], carrying|1<<SynSent)
 	}
 	if len(peers) > 0 {
 		b = append(b, nlattr.Encode(diagBytecode, picking(peers, in))...)

@@ -18,7 +18,9 @@ const (
 	pollManyEvery = 250 * time.Millisecond
 	manyStreams   = 128
 	pollsAtLeast  = 16 // in a short window
-	pollsAtMost   = 2000
+	// pollsAtMost keeps what a long window takes of memory the same however long it is;
+	// one that lasts until it is sure is asked less often from there on.
+	pollsAtMost = 2000
 	// sampleShare is the part of a core that the samples of a host may take: what
 	// they take the streams have not. A host on which one takes long, for its
 	// system calls are dear or its links many, is asked down to pollDearEvery.
@@ -73,7 +75,7 @@ func (r *round) usualPoll() time.Duration {
 	exact, least := r.length()
 	cheap, every := r.every()
 	if exact == 0 {
-		return max(cheap, min(every, least/pollsAtLeast))
+		return max(cheap, min(every, least/pollsAtLeast), r.ends.opened()/pollsAtMost)
 	}
 	return max(min(every, exact/pollsAtLeast), exact/pollsAtMost, shortestPoll)
 }

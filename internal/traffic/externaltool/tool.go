@@ -215,6 +215,10 @@ func reported(streams []resultfile.Stream) []agentapi.ToolStream {
 	return out
 }
 
+// killTime is how long a killed program is waited for: one in uninterruptible sleep (a
+// disk that does not answer) or in a frozen control group stays.
+const killTime = 2 * time.Second
+
 // kill ends the program and frees what it held.
 func (o *run) kill() {
 	if o.command.Process != nil {
@@ -222,7 +226,10 @@ func (o *run) kill() {
 		case <-o.exited: // its number may be somebody else's by now
 		default:
 			killGroup(o.command.Process)
-			<-o.exited
+			select {
+			case <-o.exited:
+			case <-time.After(killTime): // it does nothing more, whenever the kernel lets it go
+			}
 		}
 	}
 	o.sampled.stop()

@@ -9,6 +9,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/nats/claim"
 	"github.com/linerate/linerate/internal/agent/nats/wire"
 )
 
@@ -61,13 +62,31 @@ type room struct {
 	of  map[string]int
 }
 
-// take accounts for n bytes more, or fewer, of a user; false is too many.
-func (r *room) take(user string, n int) bool {
+// take accounts for n bytes more of a user; false is too many. Who may change the host
+// finds a part of it free, whatever all others have taken: a change has to be confirmed, or
+// rolled back.
+func (r *room) take(who claim.Identity, n int) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if n > 0 && (r.all+n > r.most || r.of[user]+n > r.most/mostOfUser) {
+	most := r.most
+	if who.Role != agentapi.RoleChange {
+		most -= most / freeForChange
+	}
+	if n > 0 && (r.all+n > most || r.of[who.Name]+n > r.most/mostOfUser) {
 		return false
 	}
+	r.add(who.Name, n)
+	return true
+}
+
+// owe accounts for n bytes more that are taken in any case, or fewer.
+func (r *room) owe(who claim.Identity, n int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.add(who.Name, n)
+}
+
+func (r *room) add(user string, n int) {
 	if r.of == nil {
 		r.of = make(map[string]int)
 	}
@@ -75,7 +94,6 @@ func (r *room) take(user string, n int) bool {
 	if r.of[user] += n; r.of[user] <= 0 {
 		delete(r.of, user)
 	}
-	return true
 }
 
 // fresh is nil for a message that comes as long after the conversation's opening

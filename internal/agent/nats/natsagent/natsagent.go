@@ -59,6 +59,9 @@ const (
 	mostBuffered = 64 << 20 // bytes of requests that are not whole yet
 	mostKept     = 256 << 20
 	mostOfUser   = 2 // a user may take this part of what all may: half
+
+	// freeForChange is the part that is left free for those who may change the host.
+	freeForChange = 4
 )
 
 // freshFor is how late a request may come by the clock of who signed it. One that
@@ -70,7 +73,7 @@ const (
 	defaultEvery   = time.Minute
 )
 
-// station is one host that is asked.
+// natsAgent is one host that is asked.
 type natsAgent struct {
 	cfg      Config
 	conn     *link.Conn
@@ -87,11 +90,11 @@ type natsAgent struct {
 	running    room // requests under way
 	lanes      *link.Lanes
 
-	// mu comes before a talk's own, where both are held.
+	// mu comes before a session's own, where both are locked.
 	mu       sync.Mutex
 	sessions map[string]*session
 	over     bool
-	ends     sync.WaitGroup // of talks
+	ends     sync.WaitGroup // of sessions
 }
 
 // Run answers for a host until ctx ends, and then ends every conversation: its
@@ -277,7 +280,11 @@ func (s *natsAgent) open(a asked, id claim.Identity) error {
 				own++
 			}
 		}
-		if s.over || len(s.sessions) >= mostSessions || own >= mostOfOne {
+		places := mostSessions
+		if id.Role != agentapi.RoleChange {
+			places -= mostOfOne // who has to confirm a change finds one, or to roll it back
+		}
+		if s.over || len(s.sessions) >= places || own >= mostOfOne {
 			return fmt.Errorf("%w: it speaks with %d controllers, %d of them %s's", agentapi.ErrBusy, len(s.sessions), own, id.Name)
 		}
 		t = newSession(s, a, id)

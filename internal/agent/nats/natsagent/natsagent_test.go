@@ -8,6 +8,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/nats/claim"
 )
 
 func TestLost(t *testing.T) {
@@ -40,6 +43,30 @@ func TestLost(t *testing.T) {
 var score = regexp.MustCompile(`Overall exposure level for (\S+): ([0-9.]+) `)
 
 // The units are as well closed as docs/fleet.md says.
+// TestRoom: whoever may change a host finds room in it, whatever others take; and what is
+// let go is no more than was accounted for.
+func TestRoom(t *testing.T) {
+	r := room{most: 100}
+	who := func(name string, role agentapi.Role) claim.Identity { return claim.Identity{Name: name, Role: role} }
+	ann, bob, adm := who("ann", agentapi.RoleWatch), who("bob", agentapi.RoleMeasure), who("adm", agentapi.RoleChange)
+	for _, step := range []struct {
+		who  claim.Identity
+		n    int
+		want bool
+	}{{ann, 50, true}, {ann, 1, false}, {bob, 25, true}, {bob, 1, false}, {adm, 25, true}, {adm, 1, false}} {
+		if got := r.take(step.who, step.n); got != step.want {
+			t.Errorf("%d of %s: %v", step.n, step.who.Name, got)
+		}
+	}
+	r.owe(adm, 7)
+	for who, n := range map[claim.Identity]int{ann: 50, bob: 25, adm: 32} {
+		r.owe(who, -n)
+	}
+	if r.all != 0 || len(r.of) != 0 {
+		t.Errorf("%d are left of %v", r.all, r.of)
+	}
+}
+
 func TestUnits(t *testing.T) {
 	program, err := exec.LookPath("systemd-analyze")
 	if err != nil {

@@ -111,7 +111,7 @@ func (t *session) take(a asked) error {
 	case wire.Cancel:
 		return t.giveUp(whole)
 	}
-	if t.under >= mostRunning || len(t.calls) >= mostCalls || !t.s.running.take(t.who.Name, 1) {
+	if t.under >= mostRunning || len(t.calls) >= mostCalls || !t.s.running.take(t.who, 1) {
 		return fmt.Errorf("%w: %d requests of %s are under way, %d replies were not fetched", agentapi.ErrBusy, t.under, t.who.Name, len(t.calls)-t.under)
 	}
 	t.begin(a, whole)
@@ -129,14 +129,14 @@ func (t *session) collect(a asked) ([]byte, error) {
 		w = &wire.Assembly{}
 	}
 	before, cost := w.Buffered(), w.Cost(a.part)
-	if !t.s.held.take(t.who.Name, cost) {
+	if !t.s.held.take(t.who, cost) {
 		return nil, fmt.Errorf("%w: too many requests in parts", agentapi.ErrBusy)
 	}
 	t.parts[a.call] = w
 	whole, done, err := w.Add(a.part)
-	t.s.held.take(t.who.Name, w.Buffered()-before-cost) // nothing, as it was asked what it costs
+	t.s.held.owe(t.who, w.Buffered()-before-cost) // nothing, as it was asked what it costs
 	if err != nil || done {
-		t.s.held.take(t.who.Name, -w.Buffered())
+		t.s.held.owe(t.who, -w.Buffered())
 		delete(t.parts, a.call)
 	}
 	if done && whole == nil {
@@ -161,14 +161,16 @@ func (t *session) begin(a asked, params json.RawMessage) {
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		t.under--
-		t.s.running.take(t.who.Name, -1)
+		t.s.running.owe(t.who, -1)
 		if t.over && !a.method.Audited {
 			reply = encode(nil, agentapi.ErrGone) // it was not the controller who stopped it
 		}
 		// What became of a change is always told; it is short.
-		if !t.s.kept.take(t.who.Name, len(reply)) && !a.method.Audited {
-			reply = encode(nil, fmt.Errorf("%w: too many replies were not fetched", agentapi.ErrBusy))
-			t.s.kept.take(t.who.Name, len(reply)) // a few words: the number of calls bounds them
+		if !t.s.kept.take(t.who, len(reply)) {
+			if !a.method.Audited {
+				reply = encode(nil, fmt.Errorf("%w: too many replies were not fetched", agentapi.ErrBusy))
+			}
+			t.s.kept.owe(t.who, len(reply)) // a few words: the number of calls bounds them
 		}
 		c.reply = reply
 		t.answer(n, reply)
@@ -177,7 +179,7 @@ func (t *session) begin(a asked, params json.RawMessage) {
 
 // forget lets go of a call whose reply the controller has; t.mu is held.
 func (t *session) forget(n uint64, c *called) {
-	t.s.kept.take(t.who.Name, -len(c.reply))
+	t.s.kept.owe(t.who, -len(c.reply))
 	delete(t.calls, n)
 }
 
@@ -291,7 +293,7 @@ func (t *session) end() {
 	t.mu.Lock()
 	t.over = true
 	for _, w := range t.parts {
-		t.s.held.take(t.who.Name, -w.Buffered())
+		t.s.held.owe(t.who, -w.Buffered())
 	}
 	t.parts = nil
 	t.mu.Unlock()

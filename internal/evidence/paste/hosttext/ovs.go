@@ -22,7 +22,7 @@ var OpenVSwitch = piece.Reader{
 	Read: reading(readOpenVSwitch),
 }
 
-var ovsBond = piece.Compile(`^---- ([\w.@-]+) ----$`)
+var ovsBond = piece.Compile(`^-{2,4} ([\w.@-]+) -{2,4}$`)
 
 var ovsMember = piece.Compile(`^\s*(?:member|slave):? ([\w.@-]+): (enabled|disabled|current|expired|defaulted|[a-z ]*attached)(.*)$`)
 

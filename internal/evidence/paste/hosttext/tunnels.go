@@ -75,8 +75,11 @@ func readWireGuard(s *sink, lines []piece.Line) (read int) {
 			subject = "link " + wgHead.FindStringSubmatch(text)[1]
 		case wgShown.MatchString(l.Text):
 			m := wgShown.FindStringSubmatch(l.Text)
-			if m[1] == "endpoint" {
+			switch m[1] {
+			case "endpoint":
 				s.endpoint(subject, m[2], l)
+			case "allowed ips":
+				s.allowed(subject, m[2], l)
 			}
 		default:
 			m := wgPair.FindStringSubmatch(text)
@@ -86,6 +89,8 @@ func readWireGuard(s *sink, lines []piece.Line) (read int) {
 			switch m[1] {
 			case "Endpoint":
 				s.endpoint(subject, m[2], l)
+			case "AllowedIPs":
+				s.allowed(subject, m[2], l)
 			case "MTU":
 				s.Set(subject, "mtu", strings.TrimSpace(m[2]), l)
 			case "Address":
@@ -100,6 +105,15 @@ func readWireGuard(s *sink, lines []piece.Line) (read int) {
 		}
 	}
 	return read
+}
+
+// allowed sets which addresses a tunnel's peers have inside it.
+func (s *sink) allowed(subject, text string, l piece.Line) {
+	for word := range strings.SplitSeq(text, ",") {
+		if p, err := netip.ParsePrefix(strings.TrimSpace(word)); err == nil {
+			s.Set(subject, "inside "+p.Masked().String(), "yes", l)
+		}
+	}
 }
 
 // endpoint sets where a tunnel's packets go: the first peer's, as a tunnel has it.

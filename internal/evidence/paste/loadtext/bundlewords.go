@@ -3,7 +3,7 @@ package loadtext
 import "github.com/linerate/linerate/internal/evidence/paste/piece"
 
 // groupWords are names of bundles and their settings beside bundleWords.
-var groupWords = piece.Compile(`(?i)\b(?:team\d+|nic ?teaming|teamed|team (?:them|the|two|three|four|all|my|both|\d|ports?|nics?|cards?|links?)|switch ?team|aggr\d+|802\.1ax|trunk group|(?:lacp|link) group|ip[- ]hash)\b`)
+var groupWords = piece.Compile(`(?i)\b(?:team\d+|(?:new-|get-)?net(?:lbfo|switch)team|nic ?teaming|teamed|team (?:them|the|two|three|four|all|my|both|\d|ports?|nics?|cards?|links?)|switch ?team|aggr\d+|802\.1ax|trunk group|(?:lacp|link) group|ip[- ]hash)\b`)
 
 // bundleStates are how sentences say what is wrong with a bundle that is not just slow,
 // by the fact of "said" that each comes to, the plainest first.
@@ -35,6 +35,13 @@ func bundleState(line string) (key, words string) {
 	}
 	return "", ""
 }
+
+// uneven is how a sentence says that the links of a bundle do not carry alike, and byChance
+// that another run fares better.
+var (
+	uneven   = piece.Compile(`(?i)\b(?:not|n't|never|hardly|barely)\b[^.;!?]{0,40}\b(?:equally|evenly|uniformly|balanced|(?:load[- ]?)?balancing|load[- ]?balanced?|distribut(?:ed|ing)|spread(?:ing)?)\b|\b(?:unevenly?|unequal(?:ly)?|unbalanced|imbalanced?|lopsided)\b|\b(?:load[- ]?(?:balanc|shar)\w+|hash\w*)\b[^.;!?]{0,24}\b(?:is|are|do|does|did)(?: not|n't) (?:seem to |really |actually )?(?:work|happen|balanc|distribut|spread)\w*`)
+	byChance = piece.Compile(`(?i)\b(?:sometimes|occasionally|now and then|at times|by chance|randomly|every so often|depending on (?:the )?(?:luck|run|ports?))\b[^.;!?]{0,60}\b(?:both|combined|double|twice|aggregated?|the sum|all (?:two|three|four|\d|links|of them))\b`)
+)
 
 // flowsAdd is how a sentence says that each connection has a limit of its own, without rates.
 var flowsAdd = piece.Compile(`(?i)\b(?:two|three|four|\d{1,2}|parallel|multiple|several|more|second)\b(?: \w+){0,3} ?(?:downloads?|uploads?|connections?|streams?|transfers?|flows?|sessions?|threads?|copies)\b[^.;]{0,30}\b(?:doubl\w+|twice|tripl\w+|add(?:s)? up|scal(?:es?|ing) (?:linearly|up)|(?:saturat|fill|max)\w* (?:out )?the (?:link|line|pipe|nic))|\bonly (?:one|each|a single|single) (?:connection|stream|download|flow)s?\b[^.;]{0,20}\b(?:limited|capped|throttled|slow)`)

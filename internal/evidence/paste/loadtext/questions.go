@@ -26,8 +26,8 @@ const (
 )
 
 // askMarks are words of which each sentence that counts has one.
-var askMarks = []string{"bond", "lacp", "802.3ad", "aggregat", "lag", "channel", "nic team", "teamd", "balance-", "jumbo", "mtu", "bytes", "ksoftirqd", "_allowance_exceeded", "iperf",
-	"only", "just", "still", "never", "max", "large", "connection", "download", "stream", "capped", "stuck", "limited", "tops out", "should", "hang", "hung", "time", "no re", "no an", "not ", "can't", "cannot", "stall", "unrespons", "hole", "drop", "work", "silently", "100%", "down", "come up", "carrier", "support", "hash"}
+var askMarks = []string{"bond", "lacp", "802.3ad", "aggregat", "lag", "channel", "team", "balance-", "jumbo", "mtu", "bytes", "ksoftirqd", "_allowance_exceeded", "iperf",
+	"only", "just", "still", "never", "max", "large", "connection", "download", "stream", "capped", "stuck", "limited", "tops out", "should", "hang", "hung", "time", "no re", "no an", "not ", "can't", "cannot", "stall", "unrespons", "hole", "drop", "work", "silently", "100%", "down", "come up", "carrier", "support", "hash", "throughput", "single", "combined", "equal", "even", "balanc"}
 
 func mayAsk(low string) bool {
 	return slices.ContainsFunc(askMarks, func(mark string) bool { return strings.Contains(low, mark) })
@@ -52,6 +52,7 @@ var oneLinks = []piece.Pattern{
 	piece.Compile(`(?i)\b(?:can(?:no|')t|won't|unable to|does(?: not|n't)|never|not able to|no way to)\b[^.;!?]{0,40}\b(?:above|beyond|past|over|more than|exceeds?|faster than)\b[^.;!?]{0,30}?\b(?:1|10|25|40|100|9\.[0-9]+|0\.9\d*) ?(?:G|gig)(?:i?b|abit|bit)?(?:its?|ps|/s|it/s)?\b`),
 	piece.Compile(`(?i)\b(?:one|a single) (?:of (?:the|its|both|two|these) )?(?:\w+ ){0,2}(?:links?|nics?|ports?|slaves?|interfaces?|members?|uplinks?)\b[^.;!?]{0,30}\b(?:all|most of|nearly all|almost all)\b[^.;!?]{0,20}\b(?:traffic|load|packets|flows|data)\b`),
 	piece.Compile(`(?i)\b(?:pinned|confined|restricted|stuck|limited|nailed) to (?:a |the |just )?(?:single|one)(?: [\w.]+){0,2} (?:links?|nics?|ports?|slaves?|interfaces?|members?|uplinks?)\b`),
+	piece.Compile(`(?i)\b(?:throughput|speed|bandwidth|rate|performance)\b[^.;!?]{0,20}\bof (?:a |just |only )*(?:single|one) (?:\w+ )?(?:links?|nics?|ports?|slaves?|interfaces?|members?|cards?|uplinks?)\b`),
 	piece.Compile(`(?i)\bshould(?:n'?t| not)?\b[^.;!]{0,60}\b(?:2|4|20|50|80|200|2000|4000|20000) ?(?:M|G)b`),
 }
 
@@ -111,9 +112,6 @@ var coreWords = piece.Compile(`(?i)\b(?:(?:only|just|single|one|1|all)\b(?: \w+)
 // noMore is how a sentence says that several connections carry no more than one.
 var noMore = piece.Compile(`(?i)\b(?:no|not|never|n't|doesn.t|don.t|without|same)\b[^.;]{0,40}\b(?:doubl\w+|twice|add|scal\w+|more|better|faster|help\w*|differ\w*)`)
 
-// mostSentences are looked at in a case.
-const mostSentences = 2000
-
 // questionSpan is how many lines lie at most between what a question is about and what
 // is wrong with it: outputs stand between.
 const questionSpan = 40
@@ -122,9 +120,6 @@ const questionSpan = 40
 // a later sentence says what is wrong.
 func readQuestions(s *sink, lines []piece.Line) (read int) {
 	l := lines[0]
-	if s.C.Asked++; s.C.Asked > mostSentences {
-		return 0
-	}
 	said := func(key, value string) {
 		s.Set("said", key, value, l)
 		read = 1
@@ -160,7 +155,15 @@ func readQuestions(s *sink, lines []piece.Line) (read int) {
 			said("large_lost", m)
 		}
 	}
-	if _, ok := s.about("bundle", l); ok {
+	_, bundle := s.about("bundle", l)
+	if m := byTheLink(l.Text); m != "" && !bundle {
+		s.topic("one link", m, l) // a later sentence may say of what
+	} else if x, ok := s.about("one link", l); ok && bundle {
+		s.Set("said", "one_link", x.Text, l)
+		delete(s.C.Topics, "one link")
+		read = 1
+	}
+	if bundle {
 		if key, words := bundleState(l.Text); key != "" {
 			said(key, words)
 			return read
@@ -171,9 +174,25 @@ func readQuestions(s *sink, lines []piece.Line) (read int) {
 				break
 			}
 		}
+		if m := uneven.FindString(l.Text); m != "" && read == 0 || byChance.MatchString(l.Text) {
+			said("uneven", cmp.Or(m, byChance.FindString(l.Text)))
+		}
 	}
 	return read
 }
+
+// byTheLink is how a sentence says by the link that one carries all; "" it does not.
+func byTheLink(text string) string {
+	for _, shape := range oneLinks {
+		if m := shape.FindString(text); m != "" && linkWord.MatchString(m) {
+			return m
+		}
+	}
+	return ""
+}
+
+// linkWord is a link as those sentences name it.
+var linkWord = piece.Compile(`(?i)\b(?:links?|nics?|ports?|slaves?|interfaces?|members?|uplinks?)$`)
 
 // topic notes what a sentence is about.
 func (s *sink) topic(key, value string, l piece.Line) {

@@ -5,6 +5,9 @@ import "github.com/linerate/linerate/internal/evidence/paste/piece"
 // grows are words of a count that goes up, or is high.
 const grows = `(?:increas\w+|climb\w*|grow\w*|going up|goes? up|count(?:s|ing)? up|incrementing|rising|thousands|millions|\d{3,})`
 
+// bundleWord is what a sentence calls several links that are one.
+const bundleWord = `(?:lacp|port-?channels?|ether-?channels?|lags?|bond\w*|teamd?|802\.3ad)`
+
 // linkStories are what people tell of several links, of storage over them and of guests,
 // each a fact of "said" as those of stories are.
 var linkStories = []storyWords{
@@ -23,8 +26,9 @@ var linkStories = []storyWords{
 	{"crc_grows", piece.Compile(`(?i)\b(?:crc|fcs|symbol|alignment)[ _-]?errors?\b[^.;]{0,30}\b` + grows + `|\b` + grows + `[^.;]{0,12}\b(?:crc|fcs|symbol|alignment)[ _-]?errors?\b`)},
 	{"zero_window", piece.Compile(`(?i)\b(?:tcp )?(?:zero[- ]?windows?|window(?: is)? full)\b[^.;]{0,40}\b(?:all the time|constantly|often|many|lots|repeatedly|again and again|every)\b|\b(?:many|lots of|constant\w*|repeated\w*|full of|see\w*|shows?) (?:[a-mo-y]\w* ){0,2}(?:tcp )?zero[- ]?windows?\b`)},
 	// Whose work fills a core: the receiver's.
-	{"core_receives", piece.Compile(`(?i)\b(?:receiv\w+(?: (?:side|end))?|softirq\w*|%?soft\b|interrupts?|irqs?|rps|rfs)\b[^.;]{0,50}\b(?:core|cpu|thread)s?\b[^.;]{0,40}\b(?:9[5-9]|100) ?%|\b(?:core|cpu)s?\b[^.;]{0,40}\b(?:9[5-9]|100) ?%[^.;]{0,30}\b(?:softirq\w*|soft|si|interrupts?|irqs?|receiv\w+)\b`)},
-	{"softnet_grows", piece.Compile(`(?i)\b(?:softnet\w*|time_squeeze\w*)\b[^.;]{0,40}\b(?:` + grows + `|grows|drops?)`)},
+	{"suspended", piece.Compile(`(?i)\b(?:ports?|links?|interfaces?|members?)\b[^.;]{0,40}\b(?:is|are|was|in|on|goes?|stays?|gets?)\b[^.;]{0,8}\bsuspended\b[^.;]{0,40}\b` + bundleWord + `\b|\b` + bundleWord + `\b[^.;]{0,60}\b(?:ports?|links?|interfaces?|members?)\b(?: [a-mo-z]\w*){0,4} suspended\b`)},
+	{"core_receives", piece.Compile(`(?i)\b(?:receiv\w+(?: (?:side|end))?|softirq\w*|%?soft\b|interrupts?|irqs?|rps|rfs)\b[^.;]{0,50}\b(?:core|cpu|thread)s?\b[^.;]{0,40}\b(?:9[5-9]|100) ?%|\b(?:core|cpu)s?\b[^.;]{0,40}\b(?:9[5-9]|100) ?%[^.;]{0,30}\b(?:softirq\w*|soft|si|interrupts?|irqs?|receiv\w+)\b|\b(?:drop(?:s|ped)?|los\w+)\b[^.;]{0,12}\bpackets?\b[^.;]{0,40}\b(?:coming|com(?:es|e)|arriv\w+|incoming|inbound|receiv\w+)\b`)},
+	{"softnet_grows", piece.Compile(`(?i)\b(?:softnet\w*|time_squeeze\w*)\b[^.;]{0,40}\b(?:` + grows + `|grows|drops?|high|large)`)},
 	// Whether a bundle gives one more than a link: the question itself tells what is there.
 	{"asks_for_one", piece.Compile(`(?i)\b(?:can|could|will|would|does|do|should|possible)\b[^.;]{0,90}\b(?:one|a single|single|1|my|the same) (?:\w+ )?(?:vm|guest|client|file|workstation|pc|connections?|stream|transfer|copy|user|desktop|computer|laptop|flow|session)\b[^.;]{0,60}\b(?:\d+ ?g\w*|\d+ ?mb\S*|bandwidth|speed|faster|throughput|double|twice|combined|all (?:of )?(?:the )?(?:two|three|four|\d) ?\w+)\b|\b(?:can|could|will|would|does|do|should|possible)\b[^.;]{0,60}\b(?:bandwidth|speed|throughput|double|twice|combined|\d+ ?g\w*)\b[^.;]{0,60}\b(?:one|a single|single|my) (?:\w+ )?(?:vm|guest|client|file|workstation|pc|connections?|stream|transfer|copy|user|desktop|computer|laptop|flow|session)\b`)},
 	// A port that waits outside: the kernel's own word.

@@ -25,7 +25,7 @@ type storyWords struct {
 // reading by itself. A sentence that asks or denies tells none of it.
 var stories = []storyWords{
 	// A core is what limits.
-	{"cpu_bound", piece.Compile(`(?i)\b(?:limited|bound|bottleneck\w*|constrained) by (?:the |its |my |our )?(?:cpu|processor)\b|\bcpu[- ](?:bound|limited|bottleneck\w*|constrained)\b|\b(?:cpu|processor) (?:is|was|becomes?) (?:the |my |our )?(?:bottleneck|limit|limiting)|\b(?:cpu|processor)\b[^.;]{0,24}\b(?:almost|nearly|near|close to) (?:full|100 ?%|maxed)|\b(?:100|9[5-9]) ?% cpu(?: usage| load| use| utili[sz]ation)?\b[^.;]{0,40}\b(?:process|daemon|thread|child|\w{2,}d)\b|\bbottleneck (?:is|was) (?:the |my |our )?(?:cpu|processor)\b|\btraced(?: \w+){0,3} to (?:the |my |its )?(?:cpu|processor)\b|\bcpu (?:usage|load|use) (?:\w+ ){0,2}(?:to|at|hits|reaches) (?:100|9[5-9]) ?(?:%|percent)`)},
+	{"cpu_bound", piece.Compile(`(?i)\b(?:limited|bound|bottleneck\w*|constrained) by (?:the |its |my |our )?(?:cpu|processor)\b|\bcpu[- ](?:bound|limited|bottleneck\w*|constrained)\b|\b(?:cpu|processor) (?:is|was|becomes?) (?:the |my |our )?(?:bottleneck|limit|limiting)|\b(?:cpu|processor)\b[^.;]{0,24}\b(?:almost|nearly|near|close to) (?:full|100 ?%|maxed)|\b(?:100|9[5-9]) ?% cpu(?: usage| load| use| utili[sz]ation)?\b[^.;]{0,40}\b(?:process|daemon|thread|child|\w{2,}d)\b|\bbottleneck (?:is|was) (?:the |my |our )?(?:cpu|processor)\b|\btraced(?: \w+){0,3} to (?:the |my |its )?(?:cpu|processor)\b|\b(?:cpu (?:usage|load|use)|(?:cpu )?cores?|cpus) (?:\w+ ){0,2}(?:to|at|hits?|reach(?:es)?) (?:100|9[5-9]) ?(?:%|percent)`)},
 	// Nobody tells the sender that its packets are too large.
 	{"pmtu_blocked", piece.Compile(`(?i)\b(?:path mtu(?: discovery)?|pmtud?(?: discovery)?)\b[^.;]{0,40}\b(?:impossible|broken|fail\w*|block\w*|not work\w*|doesn.t work|black ?hol\w*)|\b(?:fragmentation needed|frag(?:mentation)?-needed|packet too big)\b[^.;]{0,50}\b(?:block\w*|dropp?\w*|filter\w*|never (?:arriv|reach|com)\w*|lost|discard\w*)|\b(?:block\w*|dropp?\w*|filter\w*|discard\w*)\b[^.;]{0,30}\b(?:fragmentation needed|packet too big|icmp type 3)\b`)},
 	{"icmp_blocked", piece.Compile(`(?i)\b(?:blocks?|blocked|blocking|drops?|dropped|dropping|filters?|filtered|filtering|discards?|discarded|denies|denied)\b[^.;]{0,16}\bicmp\b|\bicmp\b[^.;]{0,24}\b(?:blocked|dropped|filtered|discarded|disabled|denied)\b`)},
@@ -72,7 +72,7 @@ var (
 )
 
 // parts are stories that name what is there: one may ask about it as well.
-var parts = map[string]bool{"gigabit_part": true, "faster_part": true, "usb2_word": true, "outside": true, "ethernet_word": true, "iscsi": true, "storage": true, "gre_ipsec": true, "narrow_slot": true, "several_ends": true, "one_here": true, "tunnel_word": true, "mac_hash": true, "by_port_id": true, "core_receives": true, "asks_for_one": true, "rss_false": true, "other_slot": true, "routed_way": true}
+var parts = map[string]bool{"gigabit_part": true, "faster_part": true, "usb2_word": true, "outside": true, "ethernet_word": true, "iscsi": true, "storage": true, "gre_ipsec": true, "narrow_slot": true, "several_ends": true, "one_here": true, "tunnel_word": true, "mac_hash": true, "by_port_id": true, "core_receives": true, "asks_for_one": true, "rss_false": true, "other_slot": true, "routed_way": true, "window_named": true}
 
 // moreOf is a number before "gigabit" that makes it several.
 var moreOf = piece.Compile(`(?:\d\d|[02-9]|\.\d)[ -]?$`)
@@ -85,7 +85,11 @@ var inside = piece.Compile(`(?i)\b(?:nothing|neither|nor|none|no longer)\b`)
 
 // tellStories notes what a line's sentences tell.
 func (s *sink) tellStories(text string, l piece.Line) {
-	for _, sentence := range append(sentences(text), text) {
+	all := sentences(text)
+	if len(all) != 1 || all[0] != text {
+		all = append(all, text)
+	}
+	for _, sentence := range all {
 		asks := strings.HasSuffix(strings.TrimSpace(sentence), "?")
 		for _, story := range allStories {
 			m := story.words.FindStringIndex(sentence)

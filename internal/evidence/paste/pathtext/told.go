@@ -23,7 +23,7 @@ var (
 	// multiGig: a card of 2.5 or 5 Gbit/s at a port of 10.
 	multiGig = piece.Compile(`(?i)\b(?:2\.5 ?g\w*|5 ?gbe|rtl8125\w*|i225\S*|i226\S*|rtl8156\w*)\b[^.;]{0,100}\b(?:10 ?g\w*|sfp\+|x5[245]0\S*)(?: \w+){0,3} (?:ports?|switch|nics?|cards?|modules?|transceivers?)\b[^;]{0,100}\b(?:only|just|never|stuck|falls? back|negotiat\w+|links? (?:up )?(?:at|with)|com(?:es?|ing) up (?:at|with))\b[^.;]{0,40}\b(?:1 ?g\w*|1000 ?m\w*|100 ?m\w*|gigabit)\b`)
 	// heavyCPU: a program that a sentence calls heavy on the processor, without a full core.
-	heavyCPU = piece.Compile(`(?i)(?:\b(?:no|not|without)\b[^.;]{0,12}?)?\b(?:heavy|high|full|huge|much|lots? of|maxed(?: out)?|100 ?%)(?: \w+)? (?:cpu|processor)(?: (?:load|usage|use|utili[sz]ation|time))?\b[^.;]{0,20}\b(?:of|by|from|on|in|for)\b[^.;]{0,20}?\b(sshd?|scp|sftp|rsync|smbd|samba|nfsd|ksmbd|iperf3?|openvpn|qemu\S*|vhost\S*|afpd|proftpd|nginx|wireguard|kvm|ksoftirqd?(?:/\d+)?)\b|\b(sshd?|scp|sftp|rsync|smbd|nfsd|ksmbd|afpd|proftpd|openvpn|charon|flanneld|haproxy|qemu\S*|vhost\S*|ksoftirqd?(?:/\d+)?)\b[^.;]{0,30}\b(?:show\w*|eats?|takes?|uses?|using|causes?|consum\w+|burn\w*|at|has)\b[^.;]{0,20}\b(?:(?:a lot of|lots of|all|much|heavy|heavily|high|full)\b(?: \w+){0,3} ?(?:cpu|cores?|processors?)\b|(?:cpu|processor)\b[^.;]{0,12}\b(?:heavily|a lot|much|intensive\w*)|(?:100|9\d) ?%)`)
+	heavyCPU = piece.Compile(`(?i)(?:\b(?:no|not|without)\b[^.;]{0,12}?)?\b(?:heavy|high|full|huge|much|lots? of|maxed(?: out)?|100 ?%)(?: \w+)? (?:cpu|processor)(?: (?:load|usage|use|utili[sz]ation|time))?\b[^.;]{0,20}\b(?:of|by|from|on|in|for)\b[^.;]{0,20}?\b(sshd?|scp|sftp|rsync|smbd|samba|nfsd|ksmbd|iperf3?|openvpn|qemu\S*|vhost\S*|afpd|proftpd|nginx|wireguard|kvm|ksoftirqd?(?:/\d+)?)\b|\b(sshd?|scp|sftp|rsync|smbd|nfsd|ksmbd|afpd|proftpd|openvpn|charon|flanneld|haproxy|qemu\S*|vhost\S*|ksoftirqd?(?:/\d+)?)\b[^.;]{0,30}\b(?:show\w*|eats?|takes?|uses?|using|causes?|consum\w+|burn\w*|at|has)\b[^.;]{0,20}\b(?:(?:a ?lot of|lots of|all|much|heavy|heavily|high|full)\b(?: \w+){0,3} ?(?:cpu|cores?|processors?)\b|(?:cpu|processor)\b[^.;]{0,12}\b(?:heavily|a lot|much|intensive\w*)|(?:100|9\d) ?%)`)
 )
 
 // volumeWords are disks of clouds, which have limits of their own.
@@ -56,6 +56,9 @@ var tried = []struct {
 	{"pause_helps", []piece.Pattern{flowControl}}, {"cable_helps", []piece.Pattern{swapped}}, {"driver_helps", []piece.Pattern{driverWords}},
 }
 
+// thisHelped is how a sentence says that what an earlier one tells to do helped.
+var thisHelped = piece.Compile(`(?i)^\W*(?:(?:this|that|these|those)(?: (?:workaround|change|setting|fix|one))?|the (?:above|workaround|change)|doing (?:this|that|so))\b[^.;,]{0,20}\b(?:fix(?:es|ed)?|solve[sd]?|resolve[sd]?|help(?:s|ed)|worked|does the trick|did the trick)\b`)
+
 // noEffect is how a sentence says that a remedy changed nothing.
 var noEffect = piece.Compile(`(?i)\b(?:no|not|never|n't|doesn.t|didn.t|without|nothing|neither|hardly|barely)\b[^.;]{0,30}\b(?:effects?|difference|help\w*|chang\w+|improv\w+|better|faster|fix\w*|solv\w*|matter)\b|\b(?:same (?:result|speed|rate|thing|problem|behaviou?r)|makes? no|made no|to no avail|(?:nothing|not) chang\w+|result is same)\b`)
 
@@ -84,6 +87,14 @@ func (s *sink) remedies(sentence string, l piece.Line, said func(key, value stri
 			denied(r.key+"_not", match)
 		case tunedWords.MatchString(sentence) && !noHelp.MatchString(sentence) && !question.MatchString(sentence+" "):
 			said(r.key, match)
+		default:
+			s.topic("remedy", r.key+" "+match, l)
+		}
+	}
+	if m := thisHelped.FindString(sentence); m != "" && !noHelp.MatchString(m) && !question.MatchString(sentence+" ") {
+		if x, ok := s.C.Topics["remedy"]; ok && x.File == l.File && l.Number-x.From <= 6 {
+			key, match, _ := strings.Cut(x.Text, " ")
+			said(key, match)
 		}
 	}
 	if m := turnedOut.FindString(sentence); m != "" {

@@ -16,11 +16,8 @@ var PathWords = piece.Reader{
 	Read:      func(s *piece.Sink, lines []piece.Line) int { return readWords(&sink{s}, lines) },
 }
 
-// What a sentence is.
-const (
-	fewestWords   = 5
-	mostSentences = 2000 // of a case: questions are short, logs are not
-)
+// fewestWords are those of a sentence.
+const fewestWords = 5
 
 // marks are words of which each line that counts has one.
 var marks = []string{"flannel", "calico", "cilium", "weave", "canal", "vxlan", "geneve", "ipip", "wireguard", "openvpn", "ipsec", "strongswan", "tailscale", "zerotier", "netbird", "tunnel", "vpn", "overlay", "nebula", "tinc", "n2n", " gre", "backend",
@@ -33,7 +30,7 @@ func mayTell(line string) bool {
 		return false
 	}
 	low := strings.ToLower(line)
-	if backend.MatchString(low) || directive.MatchString(line) || volumeWords.MatchString(line) || workedThen.MatchString(line) {
+	if backend.MatchString(low) || directive.MatchString(line) || volumeWords.MatchString(line) || workedThen.MatchString(line) || thisHelped.MatchString(line) {
 		return true
 	}
 	return len(strings.Fields(line)) >= fewestWords && slices.ContainsFunc(marks, func(m string) bool { return strings.Contains(low, m) })
@@ -72,6 +69,12 @@ var (
 	virtual    = piece.Compile(`(?i)\b(?:vms?|virtual\w*|guests?|vmware|esxi?|qemu|kvm|proxmox|hyper-?v|emulat\w+|hypervisors?|xen\w*|xcp\w*|vmxnet\w*|virtio\S*|unraid|bhyve|domu)\b`)
 )
 
+// What an offload is called, and what is said of a rate that went down.
+const (
+	offloadName = `\b(?:offload\w*|lro|gro|tso|lso|gso|rsc)\b`
+	gotWorse    = `\b(?:\d+ times slower|slower|worse|crawls?|very (?:low|slow)|(?:becomes?|gets?|is|goes|went) (?:\w+ )?(?:slow|unusable|terrible|down)|(?:drops?|falls?|fell) to|stalls?|hangs?)\b`
+)
+
 // Sentences that tell what helped, or what passes.
 var (
 	mtuHelps  = piece.Compile(`(?i)\b(?:the )?(?:mtu|mss)\b(?: \w+){0,3} (?:has |have )?(?:fixed|solved|resolved) (?:it|this|that|the)\b|\b(?:lower(?:ed|ing)?|reduc(?:e|ed|ing)|decreas(?:e|ed|ing)|dropp(?:ed|ing)|smaller)\b[^.;]{0,30}\b(?:mtu|mss)\b[^.;]{0,60}\b(?:improves?d?|restor\w+|fix(?:es|ed)?|solve[sd]?|helps?|works?|resolve[sd]?|better|faster|full speed)\b|\b(?:set|setting|chang(?:e|ed|ing))\b[^.;]{0,30}\b(?:mtu|mss)\b[^.;]{0,60}\b(?:improves?d?|fix(?:es|ed)?|solve[sd]?|resolve[sd]?|full speed|works? (?:perfectly|normally|again|now))\b|\bmss clamp\w*\b[^.;]{0,40}\b(?:fix(?:es|ed)?|solve[sd]?|help(?:s|ed)?|works?)\b`)
@@ -90,6 +93,7 @@ var (
 	sizes     = piece.Compile(`\bVpnGw[1-5](?:AZ)?\b`)
 	gateways  = piece.Compile(`\b(?:(?:Azure )?VPN [Gg]ateway|Site-to-Site VPN|[Tt]ransit [Gg]ateway|TGW|Cloud VPN|Cloud NAT|NAT [Gg]ateway|ExpressRoute|Direct Connect|virtual private gateway|VGW)\b`)
 	forwarder = piece.Compile(`(?i)\b(?:as a router|as (?:a |my |the )?firewall|routed (?:via|through)|forwarded traffic|forwarding (?:traffic|packets)|router vm)\b`)
+	failsOver = piece.Compile(`(?i)\b(?:fail-?over|teamd|bond\w*|lacp|standby|active-backup|recovers?)\b`)
 	wrongWay  = piece.Compile(`(?i)\b(?:repl(?:y|ies)|respon(?:se|ses|ds)|answers?|return(?:ing)? (?:traffic|packets)|syn-?ack|outgoing (?:traffic|packets)|traffic)\b[^.;]{0,60}\b(?:wrong|the other|(?:the|a) different|(?:the )?first|default) (?:interface|nic|gateway|card|port|adapter)\b|\bass?ym+\w{0,3}t\w?ric(?:al)?\w* rout\w+|\brout\w+\b[^.;]{0,12}\bass?ym+\w{0,3}t\w?ric\w*|\b(?:repl(?:y|ies)|answers?|responses?)\b(?: \w+)? (?:go(?:es|ing)?|leav\w+|sent|come?s?|coming) (?:out )?(?:of|by|via|through|from|on|over) (?:the )?(?:eth|en[opsx]|em)\w*\d\b`)
 	noReach   = piece.Compile(`(?i)\b(?:can(?:no|')?t|cannot|can not|could(?: not|n't)|unable to|not able to)\b[^.;]{0,30}\b(?:ping|reach|connect|communicate|ssh)\b|\bping\b[^.;]{0,20}\bfail\w*|\b(?:not reachable|unreachable)\b`)
 	multipath = piece.Compile(`(?i)\b(?:mptcp|multipath tcp)\b`)
@@ -99,12 +103,14 @@ var (
 	udpFine   = piece.Compile(`(?i)\budp\b[^.;]{0,60}\b(?:problem disappears|full (?:speed|rate|bandwidth)|works? fine|no problem|line rate|is fine|saturat\w+)\b`)
 	// offloadBreaks is how a sentence says that all is well with an offload off, or not with it.
 	offloadBreaks = piece.Compile(`(?i)\b(?:unless|until)\b[^.;]{0,40}\b(?:offload\w*|lro|gro|tso|lso|gso|rsc)\b[^.;]{0,24}\b(?:disabled|off)\b|\b(?:disabl\w+|turn(?:ed|ing)? off|switch(?:ed|ing)? off)\b[^;]{0,50}\b(?:offload\w*|lro|gro|tso|lso|gso|rsc)\b[^;]{0,160}\b(?:no|without) (?:more |further |any )?(?:problems?|issues?|drops?|errors?|failures?|trouble|stalls?)\b`)
-	socketFull    = piece.Compile(`(?i)\b(?:socket|(?:socket|udp|receive|recv|kernel)[ -](?:receive )?(?:buffers?|queue))\b[^.;]{0,24}\b(?:full|overflow\w*|overrun\w*|exhausted)\b`)
-	relayed       = piece.Compile(`(?i)\b(?:relay (?:mode|connections?|servers?)|relayed|via (?:a )?(?:derp|relay)|derp (?:relays?|servers?)|through (?:a )?(?:derp|relay))\b`)
-	slotWords     = piece.Compile(`(?i)\bpci-?e?(?: ?express)?\b[^.;\d]{0,16}([1-5])(?:\.0)?\b[^.;]{0,12}?\bx ?(1|2|4|8|16)\b`)
-	listed        = piece.Compile(`(?:^|[\s(*-])((?:eth|en[opsx]|em|ens|eno|bond|br|vlan)[\w.]*\d[\w.]*)\)?\s*(?:[:=]|->|has|is)\s*(?:inet |ip(?: address)?:? ?)?(\d{1,3}(?:\.\d{1,3}){3}/\d{1,2})\b`)
-	tripAfter     = piece.Compile(`(?i)\b(?:rtt|latency|pings?|round[ -]?trip\w*|delay)\b[^.;\d]{0,50}(\d{1,4}(?:\.\d+)?)(?: ?(?:-|–|to) ?\d{1,4})? ?ms\b`)
-	tripFirst     = piece.Compile(`(?i)\b(\d{1,4}(?:\.\d+)?) ?ms (?:of |one-way )?(?:rtt|latency|ping|round|delay|away|apart)|\b(?:sites?|offices?|data ?centers?|regions?|cities|locations?|continents?|link|line|path|wan|connection|circuit)\b[^.;]{0,40} (?:at|with|over|of) (\d{2,3}) ?ms\b`)
+	// offloadHurts is how a sentence says that it is slow with an offload on.
+	offloadHurts = piece.Compile(`(?i)\b(?:with|if|when|once|whenever|as soon as)\b[^.;,]{0,50}` + offloadName + `\)?[^.;,]{0,16}\b(?:(?:is |are |was )?(?:enabled|turned on|switched on|active|on))\b[^;]{0,160}` + gotWorse + `|\b(?:if|when|once|whenever|as soon as) (?:i|we|you)\b[^.;]{0,60}\b(?:enabl\w+|turn(?:ed|ing)? on|switch(?:ed|ing)? on|un-?check\w*)\b[^.;]{0,60}` + offloadName + `[^;]{0,140}` + gotWorse)
+	socketFull   = piece.Compile(`(?i)\b(?:socket|(?:socket|udp|receive|recv|kernel)[ -](?:receive )?(?:buffers?|queue))\b[^.;]{0,24}\b(?:full|overflow\w*|overrun\w*|exhausted)\b`)
+	relayed      = piece.Compile(`(?i)\b(?:relay (?:mode|connections?|servers?)|relayed|via (?:a )?(?:derp|relay)|derp (?:relays?|servers?)|through (?:a )?(?:derp|relay))\b`)
+	slotWords    = piece.Compile(`(?i)\bpci-?e?(?: ?express)?\b[^.;\d]{0,16}([1-5])(?:\.0)?\b[^.;]{0,12}?\bx ?(1|2|4|8|16)\b`)
+	listed       = piece.Compile(`(?:^|[\s(*-])((?:eth|en[opsx]|em|ens|eno|bond|br|vlan)[\w.]*\d[\w.]*)\)?\s*(?:[:=]|->|has|is)\s*(?:inet |ip(?: address)?:? ?)?(\d{1,3}(?:\.\d{1,3}){3}/\d{1,2})\b`)
+	tripAfter    = piece.Compile(`(?i)\b(?:rtt|latency|pings?|round[ -]?trip\w*|delay)\b[^.;\d]{0,50}(\d{1,4}(?:\.\d+)?)(?: ?(?:-|–|to) ?\d{1,4})? ?ms\b`)
+	tripFirst    = piece.Compile(`(?i)\b(\d{1,4}(?:\.\d+)?) ?ms (?:of |one-way )?(?:rtt|latency|ping|round|delay|away|apart)|\b(?:sites?|offices?|data ?centers?|regions?|cities|locations?|continents?|link|line|path|wan|connection|circuit)\b[^.;]{0,40} (?:at|with|over|of) (\d{2,3}) ?ms\b`)
 )
 
 // plain are facts that are told by their words alone.
@@ -118,9 +124,6 @@ var plainWords = strings.NewReplacer("**", "", "i.e. ", "that is ", "e.g. ", "as
 
 func readWords(s *sink, lines []piece.Line) (read int) {
 	l := lines[0]
-	if s.C.Asked++; s.C.Asked > mostSentences {
-		return 0
-	}
 	said := func(key, value string) {
 		s.Set("said", key, value, l)
 		read = 1
@@ -138,11 +141,16 @@ func readWords(s *sink, lines []piece.Line) (read int) {
 			said("mtu_helps", mtuHelps.FindString(sentence))
 		case offloads.MatchString(sentence) && helped.MatchString(sentence) && !noHelp.MatchString(sentence):
 			said("offload_helps", offloads.FindString(sentence))
+		case offloads.MatchString(sentence) && !noEffect.MatchString(sentence):
+			s.topic("remedy", "offload_helps "+offloads.FindString(sentence), l)
 		}
 		s.remedies(sentence, l, said)
 		s.sizesOf(sentence, l, said)
 		s.costs(sentence, l)
 		if m := offloadBreaks.FindString(sentence); m != "" && !noEffect.MatchString(sentence) && !wonders.MatchString(sentence) {
+			said("offload_helps", m)
+		}
+		if m := offloadHurts.FindString(sentence); m != "" && !noHelp.MatchString(m) && !wonders.MatchString(sentence) {
 			said("offload_helps", m)
 		}
 	}
@@ -208,7 +216,7 @@ func readWords(s *sink, lines []piece.Line) (read int) {
 	} else if m := oneCore.FindString(text); m != "" && !noHelp.MatchString(m) {
 		said("one_queue", m)
 	}
-	if m := wrongWay.FindStringIndex(text); m != nil && !denies.MatchString(text[:m[0]]) {
+	if m := wrongWay.FindStringIndex(text); m != nil && !denies.MatchString(text[:m[0]]) && !(failsOver.MatchString(text) && strings.Contains(text[m[0]:m[1]], "other")) {
 		said("wrong_way", text[m[0]:m[1]])
 	}
 	if m := slotWords.FindStringSubmatch(text); m != nil {
@@ -224,7 +232,7 @@ func readWords(s *sink, lines []piece.Line) (read int) {
 }
 
 // alone are stories of which one by itself is an answer.
-var alone = []string{"no_partner", "aggregators_differ", "port_drops", "ring_drops", "crc_grows", "zero_window", "too_long", "softnet_grows", "churned", "frag_asked"}
+var alone = []string{"no_partner", "aggregators_differ", "port_drops", "ring_drops", "crc_grows", "zero_window", "too_long", "softnet_grows", "churned", "frag_asked", "mtu_limit", "mtu_blamed", "small_window", "cpu_bound", "shallow_buffers", "buffer_helps"}
 
 // toldOf is how many of these were told.
 func (s *sink) toldOf(keys []string) (n int) {

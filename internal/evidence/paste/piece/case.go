@@ -48,10 +48,9 @@ type Case struct {
 	// Topics are what sentences speak of so far, by the words of who reads them: no
 	// facts of any host.
 	Topics map[string]Value
-	// Asked is how many sentences were looked at: questions are short, logs are not.
-	Asked int
 
-	newest map[string]*Host // of several hosts that call themselves alike
+	sentences int              // how many were listened to
+	newest    map[string]*Host // of several hosts that call themselves alike
 }
 
 // Complaint is the topic of a text in which somebody misses something.

@@ -12,6 +12,7 @@ func cleaned(lines []Line) []Line {
 	for i := range lines {
 		lines[i].Text = plainLine(lines[i].Text)
 	}
+	unindent(lines)
 	unquote(lines)
 	unnumber(lines)
 	undiff(lines)
@@ -103,6 +104,34 @@ func firstOf(s string) byte {
 	}
 	return 0
 }
+
+// codeIndent is what Markdown puts before each line of a block of code.
+const codeIndent = "    "
+
+// unindent takes the indentation of code off where Markdown's blocks have it: at the
+// beginning, or between a blank line that follows what somebody says and the next such one.
+func unindent(lines []Line) {
+	apart, told := true, true // a blank line or none was before, and a sentence before that
+	for i := 0; i < len(lines); i++ {
+		text := lines[i].Text
+		switch {
+		case text == "":
+			apart = true
+		case apart && told && strings.HasPrefix(text, codeIndent) && text[len(codeIndent)] != ' ':
+			n := i
+			for n < len(lines) && (lines[n].Text == "" || strings.HasPrefix(lines[n].Text, codeIndent)) {
+				lines[n].Text = strings.TrimPrefix(lines[n].Text, codeIndent)
+				n++
+			}
+			i, apart = n-1, n > 0 && lines[n-1].Text == ""
+		default:
+			apart, told = false, firstOf(text) == text[0] && Spoken(text) && len(strings.Fields(text)) >= fewestSaid
+		}
+	}
+}
+
+// fewestSaid are the words of a line that is said and no row of an output's.
+const fewestSaid = 5
 
 var quoted = Compile(`^ ?(> ?)+`)
 

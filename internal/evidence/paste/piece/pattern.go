@@ -30,6 +30,14 @@ func (p Pattern) FindString(s string) string {
 	return p.Regexp.FindString(s)
 }
 
+// FindStringIndex is the place of the leftmost match; nil none.
+func (p Pattern) FindStringIndex(s string) []int {
+	if !p.may(s) {
+		return nil
+	}
+	return p.Regexp.FindStringIndex(s)
+}
+
 // FindStringSubmatch is the leftmost match with its groups; nil none.
 func (p Pattern) FindStringSubmatch(s string) []string {
 	if !p.may(s) {
@@ -69,9 +77,10 @@ type glance struct {
 	blanks   bool       // the first byte behind blanks
 	prefixes []string   // nil any
 	words    []string   // nil any
+	folded   *folded    // words whose case does not count; nil any
 }
 
-// mostWords is how many words are worth looking for.
+// mostWords is how many words are worth looking for one by one.
 const mostWords = 24
 
 func (p Pattern) may(s string) bool {
@@ -87,7 +96,7 @@ func (p Pattern) may(s string) bool {
 			return hasAny(s, g.prefixes, strings.HasPrefix)
 		}
 	}
-	return g.words == nil || hasAny(s, g.words, strings.Contains)
+	return (g.words == nil || hasAny(s, g.words, strings.Contains)) && (g.folded == nil || g.folded.in(s))
 }
 
 func hasAny(s string, words []string, has func(s, word string) bool) bool {
@@ -124,12 +133,18 @@ func glanceOf(expression string) (g glance) {
 	var first [256]bool
 	if len(anchored) < len(branches) || anyEmpty(anchored, &first) || g.blanks && (first[' '] || first['\t'] || first['\n'] || first['\f'] || first['\r']) {
 		g.blanks = false // the blanks may be the match's own
-		g.words, _ = few(mandatory(re))
+		if g.words, _ = few(mandatory(re, exact)); g.words == nil {
+			g.folded = foldedOf(mandatory(re, fold))
+		}
 		return g
 	}
 	g.first = &first
-	if g.prefixes, _ = few(ofEach(anchored, beginnings)); g.prefixes == nil {
-		g.words, _ = few(ofEach(anchored, mandatory))
+	if g.prefixes, _ = few(ofEach(anchored, beginnings)); g.prefixes != nil {
+		return g
+	}
+	all := &syntax.Regexp{Op: syntax.OpAlternate, Sub: anchored}
+	if g.words, _ = few(mandatory(all, exact)); g.words == nil {
+		g.folded = foldedOf(mandatory(all, fold))
 	}
 	return g
 }
@@ -230,7 +245,7 @@ func firstBytes(re *syntax.Regexp, set *[256]bool) (empty bool) {
 func beginnings(re *syntax.Regexp) ([]string, bool) {
 	switch re.Op {
 	case syntax.OpLiteral:
-		return literal(re)
+		return exact(re)
 	case syntax.OpCapture:
 		return beginnings(re.Sub[0])
 	case syntax.OpConcat:
@@ -244,30 +259,30 @@ func beginnings(re *syntax.Regexp) ([]string, bool) {
 	return nil, false
 }
 
-// mandatory are words of which every match has one somewhere; false where they are not
-// all known.
-func mandatory(re *syntax.Regexp) ([]string, bool) {
+// mandatory are words of which every match has one somewhere, as literals tell them;
+// false where they are not all known.
+func mandatory(re *syntax.Regexp, literal func(*syntax.Regexp) ([]string, bool)) ([]string, bool) {
 	switch re.Op {
 	case syntax.OpLiteral:
 		return literal(re)
 	case syntax.OpCapture, syntax.OpPlus:
-		return mandatory(re.Sub[0])
+		return mandatory(re.Sub[0], literal)
 	case syntax.OpConcat:
 		var best []string
 		for _, sub := range re.Sub {
-			if words, ok := mandatory(sub); ok && (best == nil || shortest(words)*len(best) > shortest(best)*len(words)) {
+			if words, ok := mandatory(sub, literal); ok && (best == nil || shortest(words)*len(best) > shortest(best)*len(words)) {
 				best = words
 			}
 		}
 		return best, best != nil
 	case syntax.OpAlternate:
-		return ofEach(re.Sub, mandatory)
+		return ofEach(re.Sub, func(sub *syntax.Regexp) ([]string, bool) { return mandatory(sub, literal) })
 	}
 	return nil, false
 }
 
-// literal is a word of two bytes or more whose case counts.
-func literal(re *syntax.Regexp) ([]string, bool) {
+// exact is a word of two bytes or more whose case counts.
+func exact(re *syntax.Regexp) ([]string, bool) {
 	s := string(re.Rune)
 	if re.Flags&syntax.FoldCase != 0 || len(s) < 2 {
 		return nil, false

@@ -75,18 +75,19 @@ func (readers Table) of(s Segment, line string) iter.Seq[*Reader] {
 		if name := s.Program(); own == nil && name != "" {
 			own = readers.owners(name)
 		}
+		mute := func(r *Reader) bool { return r.Sentences && s.heard }
 		owns := func(r *Reader) bool {
 			return r.Owns != nil && (s.Command != "" || s.Path != "") && r.Owns(s, line)
 		}
 		if s.Command != "" || s.Path != "" {
 			for i := range readers {
-				if r := &readers[i]; (owns(r) || own != nil && own[i] && r.Starts(line)) && !yield(r) {
+				if r := &readers[i]; !mute(r) && (owns(r) || own != nil && own[i] && r.Starts(line)) && !yield(r) {
 					return
 				}
 			}
 		}
 		for i := range readers {
-			if r := &readers[i]; (own == nil || !own[i]) && r.Starts(line) && !owns(r) && !yield(r) {
+			if r := &readers[i]; !mute(r) && (own == nil || !own[i]) && r.Starts(line) && !owns(r) && !yield(r) {
 				return
 			}
 		}
@@ -169,6 +170,9 @@ func (readers Table) commanded(program string) Table {
 	return out
 }
 
+// mostSentences are listened to in a case: questions are short, logs are not.
+const mostSentences = 2000
+
 // take has each part of a segment read by whoever knows it.
 func (readers Table) take(c *Case, seg Segment) {
 	if seg.name = seg.Program(); seg.name != "" {
@@ -186,14 +190,15 @@ func (readers Table) take(c *Case, seg Segment) {
 			i++
 			continue
 		}
-		n := 0
+		n, spoken := 0, false
+		seg.heard = c.sentences >= mostSentences
 		for r := range readers.of(seg, line.Text) {
 			if n > 0 && !r.Sentences {
 				continue
 			}
 			lines := seg.Lines[i:]
 			if r.Sentences {
-				lines = unwrapped(lines)
+				lines, spoken = unwrapped(lines), true
 			}
 			if took := r.Read(s, lines); n == 0 && took > 0 {
 				n = took
@@ -202,6 +207,9 @@ func (readers Table) take(c *Case, seg Segment) {
 			if n > 1 {
 				break
 			}
+		}
+		if spoken {
+			c.sentences++
 		}
 		if n == 0 {
 			if !Ruled(line.Text) {

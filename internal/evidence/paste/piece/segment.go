@@ -16,6 +16,8 @@ type Segment struct {
 
 	name string // the program that Command runs; "" not looked for yet
 	own  []bool // which readers' command it is; nil not looked for, or nobody's
+
+	heard bool // no more sentences are listened to
 }
 
 // Program is the program whose output the segment is; "" nobody says.

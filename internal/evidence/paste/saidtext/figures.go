@@ -19,6 +19,8 @@ type figure struct {
 	from, to int
 	// megabytes is what it is where people who tell of a copy write a small b; zero as bits.
 	megabytes float64
+	// short is one of gigabits whose unit is a letter, as people write what a test showed.
+	short bool
 	// bare is one without "a second": an amount, where a copy is told of.
 	bare bool
 }
@@ -47,14 +49,23 @@ func figures(text string) (out []figure) {
 		}
 		out = append(out, f)
 	}
+	for _, m := range shortRate.FindAllStringSubmatchIndex(text, mostRates) {
+		if bits := piece.Float(text[m[2]:m[3]]) * 1e9; !nominal(bits) {
+			out = append(out, figure{bits: bits, from: m[0], to: m[1], short: true})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b figure) int { return a.from - b.from })
 	return out
 }
+
+// shortRate is a broken number of gigabits without more of its unit.
+var shortRate = piece.Compile(`\b(\d{1,2}\.\d{1,2}) ?G\b`)
 
 // of is a figure in bits a second as a class of rates tells it: a small b is a byte's where
 // a copy or a disk tells it in mega and it is no "bit"; zero an amount.
 func (f figure) of(class string) float64 {
 	switch {
-	case f.bare && class != "":
+	case f.bare && class != "", f.short && class != "net":
 		return 0
 	case f.megabytes > 0 && (class == "copy" || class == "disk"):
 		return f.megabytes
@@ -75,7 +86,10 @@ var linkSpeed = piece.Compile(`\bSpeed: \d+Mb/s$`)
 var thanIt = piece.Compile(`(?i)\bthan\b[^.;]{0,40}$`)
 
 // ofLinks are words behind a rate that a link or a line is sold by: nobody measured it.
-var ofLinks = piece.Compile(`(?i)^[- ]?(?:/s(?:ec)?)? ?(?:full|half|ethernet|links?|nics?|network|cards?|ports?|switch\w*|connections?|adapters?|lan|interfaces?|lines?|uplinks?|fib\w*|phy|internet|\(?theor\w*|router|dongle|usb|bonds?|module|circuit|plan|bandwidth limit|speeds?\b)`)
+var ofLinks = piece.Compile(`(?i)^[- ]?(?:/s(?:ec)?)? ?(?:full|half|ethernet|links?|nics?|network|cards?|ports?|switch\w*|connections?|adapters?|lan|interfaces?|lines?|uplinks?|fib\w*|phy|internet|\(?theor\w*|router|dongle|usb|bonds?|module|circuit|plan|bandwidth limit)`)
+
+// speedWord makes a rate that links are sold by a link's own; another was measured.
+var speedWord = piece.Compile(`(?i)^[- ]?(?:/s(?:ec)?)? ?speeds?\b`)
 
 // ofBus are words before a bus' own speed, which nothing on it reaches.
 var ofBus = piece.Compile(`(?i)\busb\b[^.;]{0,60}$`)
@@ -84,7 +98,7 @@ var ofBus = piece.Compile(`(?i)\busb\b[^.;]{0,60}$`)
 func busSpeed(bits float64) bool { return bits == 480e6 || bits == 5e9 || bits == 10e9 || bits == 20e9 }
 
 // ofPort are words just before a link's own speed: what is connected, not what it carried.
-var ofPort = piece.Compile(`(?i)\b(?:connected|connecting|plugged|linked|equipped|fitted)(?: (?:to|at|with|via|by|over|using|in|into|through|on))?(?: (?:a|an|the|its|my|two|both|2 ?x))? ?$|\b(?:connected|plugged|equipped)\b[^.;]{0,40}\b(?:using|via|with|by|through) (?:a |an |the |its )?$`)
+var ofPort = piece.Compile(`(?i)\b(?:connected|connecting|plugged|linked|equipped|fitted)(?: (?:to|at|with|via|by|over|using|in|into|through|on))?(?: (?:a|an|the|its|my|two|both|2 ?x))? ?$|\b(?:connected|plugged|equipped)\b[^.;]{0,40}\b(?:using|via|with|by|through) (?:a |an |the |its )?$|\b(?:interfaces?|ports?|links?|nics?|adapters?|cards?|lagg?\d*|bond\d*)\b(?: (?:both|each|all|also))? (?:(?:is|are) )?(?:shows?|showing|reports?|reporting|says?|displays?|displaying|up) (?:as |at |up |a |with )*$`)
 
 // nominal reports a rate that links are sold by.
 func nominal(bits float64) bool {
@@ -96,7 +110,7 @@ func nominal(bits float64) bool {
 func carried(text string) (out []figure) {
 	for _, f := range figures(text) {
 		before := text[:f.from]
-		if (!notTold.MatchString(before) || hardly.MatchString(before)) && !linkSpeed.MatchString(text[max(0, f.from-8):f.to]) && !(busSpeed(f.bits) && ofBus.MatchString(text[:f.from])) && !ofLinks.MatchString(text[f.to:]) && !(nominal(f.bits) && ofPort.MatchString(before)) {
+		if (!notTold.MatchString(before) || hardly.MatchString(before)) && !linkSpeed.MatchString(text[max(0, f.from-8):f.to]) && !(busSpeed(f.bits) && ofBus.MatchString(text[:f.from])) && !ofLinks.MatchString(text[f.to:]) && !(nominal(f.bits) && speedWord.MatchString(text[f.to:])) && !(nominal(f.bits) && ofPort.MatchString(before)) {
 			out = append(out, f)
 		}
 	}

@@ -65,9 +65,13 @@ func (t *teller) line() int {
 	t.modes(text)
 	told := false
 	t.inherit(text)
-	if !strings.ContainsAny(text, "{}|") && strings.Count(text, "=") <= 2 {
+	if !strings.ContainsAny(text, "{}|") && strings.Count(text, "=") <= 2+len(strings.Fields(text))/wordsPerSign {
 		for _, clause := range clauses(text) {
-			for _, r := range t.rates(clause) {
+			rates := t.rates(clause)
+			if class, word := classOf(clause); len(rates) == 0 && class == "copy" {
+				t.topic("rates", "copy "+word) // its rate comes in the next clause
+			}
+			for _, r := range rates {
 				t.keep(r)
 			}
 		}
@@ -81,6 +85,9 @@ func (t *teller) line() int {
 	}
 	return 0
 }
+
+// wordsPerSign is how many words of a sentence carry one more "=": a line of options has few.
+const wordsPerSign = 12
 
 // clauses are the parts of a line in which one thing is told.
 func clauses(text string) (out []string) {
