@@ -8,7 +8,7 @@ import (
 
 	"github.com/linerate/linerate/internal/evidence/paste"
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
-	"github.com/linerate/linerate/internal/evidence/paste/switchtext"
+	"github.com/linerate/linerate/internal/evidence/paste/switchfacts"
 	"github.com/linerate/linerate/internal/evidence/switchstate"
 	"pgregory.net/rapid"
 )
@@ -38,7 +38,7 @@ func stateOf(t *rapid.T, text string) switchstate.Switch {
 	if len(found) != 1 {
 		t.Fatalf("%d switches were read:\n%s", len(found), text)
 	}
-	return switchtext.State(found[0])
+	return switchfacts.State(found[0])
 }
 
 // drawnChannel is a channel as hosts need them.

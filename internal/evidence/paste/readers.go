@@ -118,6 +118,7 @@ var readers = piece.Table{
 	switchtext.AoscxLACP,
 	switchtext.ComwareLACP,
 	switchtext.ComwareHash,
+	switchtext.DisplayBrief,
 	switchtext.HuaweiTrunk,
 	switchtext.DisplayInterface,
 	switchtext.OtherChannels,

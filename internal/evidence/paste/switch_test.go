@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
-	"github.com/linerate/linerate/internal/evidence/paste/switchtext"
+	"github.com/linerate/linerate/internal/evidence/paste/switchfacts"
 )
 
 // parsed reads a text, and returns its facts as "HOST: SUBJECT KEY" with the newest
@@ -97,13 +97,13 @@ func FuzzSwitches(f *testing.F) {
 	for _, tc := range slices.Concat(switchCases, lldpCases) {
 		f.Add([]byte(tc.text))
 	}
-	for _, tc := range slices.Concat(ciscoStates, otherStates, moreStates, neighbourStates, portStates) {
+	for _, tc := range slices.Concat(ciscoStates, otherStates, moreStates, neighbourStates, portStates, freshStates) {
 		f.Add([]byte(tc.text))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		c := Parse([]piece.Text{{Bytes: b}})
 		for _, h := range c.Hosts {
-			for _, ch := range switchtext.State(h).Channels {
+			for _, ch := range switchfacts.State(h).Channels {
 				for _, m := range ch.Members {
 					if m.Port == "" {
 						t.Fatalf("%s has a member without a name", ch.Name)

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
-	"github.com/linerate/linerate/internal/evidence/paste/switchtext"
+	"github.com/linerate/linerate/internal/evidence/paste/switchfacts"
 	"github.com/linerate/linerate/internal/evidence/switchstate"
 	"go.yaml.in/yaml/v3"
 )
@@ -23,6 +23,7 @@ var corpora = cmp.Or(os.Getenv("LINERATE_CORPORA"), "../../../../shared/corpora"
 // tally is what became of one command's samples of a platform.
 type tally struct {
 	samples, right, wrong, absent, unread int
+	empty                                 int             // samples that say there is nothing
 	outside                               map[string]bool // fields that are not compared
 }
 
@@ -60,7 +61,11 @@ func TestCorporaSwitches(t *testing.T) {
 			t.Logf("%s: not read: %v: %q", name, n.Source, lineOf(output, n.From))
 		}
 		sw := stateOf(&c)
-		for _, cl := range claims(command, want, one.outside) {
+		all := claims(command, want, one.outside)
+		if len(all) == 0 && len(one.outside) == 0 {
+			one.empty++
+		}
+		for _, cl := range all {
 			got, known := cl.found(sw)
 			switch {
 			case got == cl.want, cl.field == "name" && len(cl.want) >= 16 && strings.HasPrefix(got, cl.want): // a name that goes on in the next line
@@ -77,6 +82,9 @@ func TestCorporaSwitches(t *testing.T) {
 	for _, kind := range slices.Sorted(maps.Keys(all)) {
 		one := all[kind]
 		line := fmt.Sprintf("row: %s: samples %d, fields right %d, wrong %d, not said %d, lines not read %d", kind, one.samples, one.right, one.wrong, one.absent, one.unread)
+		if one.empty > 0 {
+			line += fmt.Sprintf("; samples without a field %d", one.empty)
+		}
 		if len(one.outside) > 0 {
 			line += "; not compared: " + strings.Join(slices.Sorted(maps.Keys(one.outside)), " ")
 		}
@@ -141,7 +149,7 @@ func notOutput(text []byte, n piece.NotRead) bool {
 func stateOf(c *piece.Case) switchstate.Switch {
 	for _, h := range c.Hosts {
 		if h.Switch {
-			return switchtext.State(h)
+			return switchfacts.State(h)
 		}
 	}
 	return switchstate.Switch{}

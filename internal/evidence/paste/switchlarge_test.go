@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
-	"github.com/linerate/linerate/internal/evidence/paste/switchtext"
+	"github.com/linerate/linerate/internal/evidence/paste/switchfacts"
 )
 
 // largeSwitches are texts of many lines that would take a reader long whose
@@ -23,7 +23,7 @@ func largeSwitches() map[string]string {
 	}
 	all := make(map[string]string)
 	var each strings.Builder
-	for _, tc := range slices.Concat(ciscoStates, otherStates, moreStates, neighbourStates, portStates) {
+	for _, tc := range slices.Concat(ciscoStates, otherStates, moreStates, neighbourStates, portStates, freshStates) {
 		each.WriteString(tc.text + "\n")
 	}
 	all["every sample again and again"] = strings.Repeat(each.String(), 1<<20/each.Len()+1)
@@ -48,7 +48,7 @@ func TestSwitchesLarge(t *testing.T) {
 			start := time.Now()
 			c := Parse([]piece.Text{{Bytes: []byte(text)}})
 			for _, h := range c.Hosts {
-				switchtext.State(h)
+				switchfacts.State(h)
 			}
 			if took := time.Since(start); took > 30*time.Second {
 				t.Errorf("%d kB took %v", len(text)>>10, took)

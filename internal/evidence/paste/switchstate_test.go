@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
-	"github.com/linerate/linerate/internal/evidence/paste/switchtext"
+	"github.com/linerate/linerate/internal/evidence/paste/switchfacts"
 	"github.com/linerate/linerate/internal/evidence/switchstate"
 )
 
@@ -107,7 +107,7 @@ func portTold(p switchstate.Port) (out []string) {
 // TestSwitchStates reads texts of each platform: what is wanted must be said, nothing
 // may be left unread, and what must not be said is behind "not ".
 func TestSwitchStates(t *testing.T) {
-	for _, tc := range slices.Concat(ciscoStates, otherStates, moreStates, neighbourStates, portStates) {
+	for _, tc := range slices.Concat(ciscoStates, otherStates, moreStates, neighbourStates, portStates, freshStates) {
 		t.Run(tc.name, func(t *testing.T) {
 			c := Parse([]piece.Text{{Bytes: []byte(tc.text)}})
 			for _, n := range c.NotRead {
@@ -142,7 +142,7 @@ func TestSwitchStatesWrapped(t *testing.T) {
 		"quoted":        func(s string) string { return each(s, "> ", "") },
 		"a fence":       func(s string) string { return "Here it is:\n\n```\n" + s + "```\n" },
 	} {
-		for _, tc := range slices.Concat(ciscoStates, otherStates, moreStates, neighbourStates, portStates) {
+		for _, tc := range slices.Concat(ciscoStates, otherStates, moreStates, neighbourStates, portStates, freshStates) {
 			plain := Parse([]piece.Text{{Bytes: []byte(tc.text)}})
 			c := Parse([]piece.Text{{Bytes: []byte(wrap(tc.text))}})
 			want, got := told(stateOf(&plain)), told(stateOf(&c))
@@ -180,7 +180,7 @@ iface bridge
     bridge-ports bond10
     bridge-vlan-aware yes
 `)}})
-	got := told(switchtext.State(c.Hosts[0]))
+	got := told(switchfacts.State(c.Hosts[0]))
 	for _, want := range []string{"channel bond10 lacp slow min 1 pair 10 swp1 swp2", "bond10 mtu 9216", "bond10 vlans 100,200", "bond10 native 999", "swp1 mtu 9216", "swp1 description db1 eth0"} {
 		if !slices.Contains(got, want) {
 			t.Errorf("not said: %s", want)
@@ -231,7 +231,7 @@ Slave Interface: swp3
 MII Status: down
 Aggregator ID: 3
 `)}})
-	got := told(switchtext.State(c.Hosts[0]))
+	got := told(switchfacts.State(c.Hosts[0]))
 	for _, want := range []string{"channel bond10 lacp fast min 1 hash layer3+4 swp1=bundled swp2=standalone swp3=down", "partner of swp1: 02:00:00:00:0a:01 key 9 port 1 state 63", "swp1 speed 25.0 Gbit/s"} {
 		if !slices.Contains(got, want) {
 			t.Errorf("not said: %s\n%s", want, strings.Join(got, "\n"))
@@ -253,7 +253,7 @@ func TestNoSwitchConfig(t *testing.T) {
 	} {
 		c := Parse([]piece.Text{{Bytes: []byte(text)}})
 		for _, h := range c.Hosts {
-			if h.Switch && len(switchtext.State(h).Channels)+len(switchtext.State(h).Ports) > 0 {
+			if h.Switch && len(switchfacts.State(h).Channels)+len(switchfacts.State(h).Ports) > 0 {
 				t.Errorf("%q is a switch's: %v", text, h.Facts)
 			}
 		}

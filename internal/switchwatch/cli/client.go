@@ -10,7 +10,7 @@ import (
 
 	"github.com/linerate/linerate/internal/evidence/paste"
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
-	"github.com/linerate/linerate/internal/evidence/paste/switchtext"
+	"github.com/linerate/linerate/internal/evidence/paste/switchfacts"
 	"github.com/linerate/linerate/internal/evidence/switchcount"
 	"github.com/linerate/linerate/internal/evidence/switchstate"
 	"github.com/linerate/linerate/netstate"
@@ -97,7 +97,7 @@ func Parse(text string) (switchstate.Switch, error) {
 	if found == nil {
 		return switchstate.Switch{}, ErrNothing
 	}
-	s := switchtext.State(found)
+	s := switchfacts.State(found)
 	if s.Name == prompt {
 		s.Name = "" // ours, not its own
 	}

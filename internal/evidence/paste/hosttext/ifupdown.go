@@ -47,7 +47,30 @@ func ifOption(f []string) bool {
 	return false
 }
 
+// furthestPort is how many lines of a file are looked at for a switch's port.
+const furthestPort = 120
+
+// switchPort is a line that declares a front port of a switch that runs Linux, or has
+// it in a bond: only there they have these names.
+func switchPort(lines []piece.Line) (piece.Line, bool) {
+	for _, l := range lines[:min(len(lines), furthestPort)] {
+		if strings.Contains(l.Text, "swp") && switchStanza.MatchString(l.Text) {
+			return l, true
+		}
+	}
+	return piece.Line{}, false
+}
+
+var switchStanza = piece.Compile(`^\s*(?:(?:auto|iface) swp\d|(?:bond-slaves|bridge-ports) (?:glob )?swp\d)`)
+
 func readIfupdown(s *sink, lines []piece.Line) (read int) {
+	if l, ok := switchPort(lines); ok {
+		if s.Host.Name == "" {
+			s.Host = s.C.NamelessSwitch()
+		}
+		s.Host.Switch = true
+		s.Set("host", "vendor", "cumulus", l)
+	}
 	r := ifupdownReader{sink: s, hooks: make(map[string]int)}
 	for i := 0; i < len(lines); i++ {
 		l := lines[i]

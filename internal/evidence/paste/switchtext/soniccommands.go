@@ -70,7 +70,7 @@ func (s *sink) sonicCommand(text string, in *membership, l piece.Line) {
 				plain = append(plain, w)
 			}
 		}
-		if n := piece.Atoi(plain[0]); len(plain) == 2 && n > 0 && n <= mostVLANs {
+		if n := piece.Atoi(plain[0]); len(plain) == 2 && n > 0 && n <= piece.MostVLANs {
 			in.add(plain[1], n, tagged, true)
 		}
 	case words == "switch-hash global lag-hash":

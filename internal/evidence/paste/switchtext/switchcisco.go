@@ -22,7 +22,7 @@ var channelRow = piece.Compile(`^\s*(?:\d+\s+)?((?i:Po|port-channel|PortChannel)
 
 var channelHead = piece.Compile(`^\s*(?:Flags:?$|Flags:\s+D - [Dd]own|Group\s+Port-(?:channel|Channel)?\s+.*Protocol|Port-Channel\s+Protocol\s+Ports|Flags: A - active, I - inactive|[A-Za-z+] - (?:bundled in Po|In Use|Individual|In-Sync|LACP Active|Fallback enabled)|Number of channel(?:s|-groups) in use:|No\.\s+Team Dev\s+Protocol)`)
 
-var channelLegend = piece.Compile(`^(?:Flags:?|Flags:\s+.*|Channel|\(?[\w+*^/-]{1,7}\)?\s+-\s+\S.*|[-=+ |]+|Number of (?:channel|aggregator).*|Group .*|Port-Channel\s.*|No\..*|.*[-=]{10,})$`)
+var channelLegend = piece.Compile(`^(?:Flags:?|Flags:\s+.*|Channel|\(?[\w+*^/-]{1,7}\)?\s+-\s+\S.*|[-=+ |!]+|Number of (?:channel|aggregator).*|Group .*|Port-Channel\s.*|No\..*|.*[-=]{10,})$`)
 
 var memberToken = piece.Compile(`^([A-Za-z][A-Za-z-]*\d[\d/.:]*|\d+(?:[/:]\d+)+)\(([\w+*^-]*)\)\*?$`)
 
@@ -117,7 +117,7 @@ func (s *sink) summaryRow(channel, text string, l piece.Line) (protocol string, 
 			protocol = p
 			continue
 		}
-		if more, ok := s.memberRow(w); ok && s.portName(more[0].name) != channel {
+		if more, ok := s.memberRow(w); ok && len(more) > 0 && s.portName(more[0].name) != channel {
 			all = append(all, more...)
 		}
 	}
@@ -131,9 +131,13 @@ func (s *sink) memberRow(text string) (all []member, ok bool) {
 		if m == nil {
 			return nil, false
 		}
+		if strings.HasPrefix(m[1], "PEt") { // the other switch's of a pair
+			ok = true
+			continue
+		}
 		all = append(all, member{name: s.portName(m[1]), flag: m[2], bundled: bundledBy(m[2], s.vendor())})
 	}
-	return all, len(all) > 0
+	return all, ok || len(all) > 0
 }
 
 // bundledBy is what a port's flags say: IOS and NX-OS have one letter or a word, EOS
@@ -257,9 +261,7 @@ func readLACPTable(s *sink, lines []piece.Line) int {
 			s.SetIf(port, "partner_port", piece.NumberText(f[2]), l)
 			s.lacpWords(port, "partner_", f[4], l)
 		default:
-			if len(f) == 3 && port != "" && piece.NumberText(f[0]) != "" && strings.HasPrefix(f[1], "0x") && strings.HasPrefix(f[2], "0x") {
-				s.SetIf(port, "partner_key", piece.NumberText(f[1]), l)
-				s.SetIf(port, "partner_state", piece.NumberText(f[2]), l)
+			if port != "" && s.lacpSecond(port, f, l) {
 				return true
 			}
 			if strings.HasPrefix(text, "|") {
@@ -269,6 +271,16 @@ func readLACPTable(s *sink, lines []piece.Line) int {
 		}
 		return true
 	})
+}
+
+// lacpSecond reads the second row of a partner: priority, key, state.
+func (s *sink) lacpSecond(subject string, f []string, l piece.Line) bool {
+	if len(f) != 3 || piece.NumberText(f[0]) == "" || !strings.HasPrefix(f[1], "0x") || !strings.HasPrefix(f[2], "0x") {
+		return false
+	}
+	s.SetIf(subject, "partner_key", piece.NumberText(f[1]), l)
+	s.SetIf(subject, "partner_state", piece.NumberText(f[2]), l)
+	return true
 }
 
 func (s *sink) lacpPort(channel, name string, l piece.Line) string {
@@ -403,9 +415,12 @@ var bucketPort = piece.Compile(`^[A-Z][A-Za-z]+\d[\d/]*:$`)
 
 var bucketNumbers = piece.Compile(`\d+`)
 
-var detailMode = piece.Compile(`^Channel group = (\d+)\s+Mode = ([\w-]+)`)
+var detailMode = piece.Compile(`^Channel group\s+= (\d+)\s+Mode\s+= ([\w-]+)`)
 
-var detailOthers = piece.Compile(`^(?:Port-channel|Port index|Port state|Flags:|[A-Z] - |Local info|Partner|Port |LACP|Age of|Logical slot|GC |HotStand|Protocol|Port security|Fast-sw|Standalone|Ports in|Index |Time since|Group|Ports:|Maxports|Minimum Links|Last |First |[-+=]{3,}|Channel-group|All IDBs|Active Member|Passive Member|Bucket|Interface:|Dest Port|Passive |Timers|[HQ] - |Gcchange)`)
+// detailLoad is the last line of a port's paragraph, with its channel's protocol.
+var detailLoad = piece.Compile(`^Port index\s+= .*\bProtocol\s+=\s+(\w+|-)`)
+
+var detailOthers = piece.Compile(`^(?:Port-channel|Port index|Port state|Flags:|[A-Z] - |Local info|Partner|Port |LACP|Age of|(?:Administrative|Operational) channel mode is|Logical slot|GC |HotStand|Protocol|Port security|Fast-sw|Standalone|Ports in|Index |Time since|Group|Ports:|Maxports|Minimum Links|Last |First |[-+=]{3,}|Channel-group|All IDBs|Active Member|Passive Member|Bucket|Interface:|Dest Port|Passive |Timers|[HQ] - |Gcchange)`)
 
 func readChannelDetail(s *sink, lines []piece.Line) int {
 	channel, port := "", commandPort(s.Segment.Command)
@@ -484,8 +499,12 @@ func readChannelDetail(s *sink, lines []piece.Line) int {
 			s.SetIf("channel "+group, "protocol", protocolWord(value), l)
 		case strings.HasPrefix(key, "Protocol") && channel != "":
 			s.SetIf("channel "+channel, "protocol", protocolWord(strings.Trim(strings.TrimPrefix(text, "Protocol"), " =:")), l)
-		case lacpRow(f) == "neighbor" || lacpRow(f) == "internal":
+		case lacpRow(f) != "":
 			readLACPTable(s, []piece.Line{l})
+		case port != "" && s.lacpSecond("port "+port, f, l):
+		case port != "" && detailLoad.MatchString(text):
+			of, _ := s.Host.Get("port "+port, "channel")
+			s.SetIf("channel "+of.Text, "protocol", protocolWord(detailLoad.FindStringSubmatch(text)[1]), l)
 		case detailTotal.MatchString(text):
 			s.ofSwitch("nxos", l)
 		case detailOthers.MatchString(text):

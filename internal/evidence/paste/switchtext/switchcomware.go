@@ -21,7 +21,7 @@ var DisplayInterface = piece.Reader{
 var displayName = piece.Compile(`^((?:GigabitEthernet|Ten-GigabitEthernet|Twenty-FiveGigE|FortyGigE|HundredGigE|M-GigabitEthernet|Bridge-Aggregation|Route-Aggregation)\d[\d/:]*)\s*$`)
 
 // displayState is a port's name with its state.
-var displayState = piece.Compile(`^((?:\d+)?[A-Z][A-Za-z-]*\d[\d/:]*) current state ?: ?(\w+(?: \w+)?)`)
+var displayState = piece.Compile(`^((?:\d+)?[A-Z][A-Za-z-]*\d[\d/:.]*) current state ?: ?(\w+(?: \w+)?)`)
 
 var displaySpeed = piece.Compile(`^([\d.]+[MG])bps-speed mode, (full|half)-duplex mode`)
 
@@ -44,7 +44,7 @@ var displayCounts = map[string]string{"Input input errors": "rx_errors", "Output
 	"Input Pause": "rx_pause", "Output Pause": "tx_pause", "Input Total Error": "rx_errors", "Output Total Error": "tx_errors"}
 
 func readDisplayInterface(s *sink, lines []piece.Line) int {
-	subject, way, named, normal := "", "", "", false
+	subject, way, named, normal, unknown := "", "", "", false, 0
 	begin := func(name, state string, l piece.Line) {
 		subject, way, named = s.portSubject(name), "", ""
 		state = strings.ToLower(state)
@@ -60,6 +60,7 @@ func readDisplayInterface(s *sink, lines []piece.Line) int {
 				s.ofSwitch("huawei", l)
 			}
 			begin(m[1], m[2], l)
+			unknown = 0
 			return true
 		}
 		if m := displayName.FindStringSubmatch(text); m != nil {
@@ -135,8 +136,24 @@ func readDisplayInterface(s *sink, lines []piece.Line) int {
 				}
 			}
 		}
-		_, prompt := piece.PromptOf(l.Text)
-		return !prompt && (ok || displayLine.MatchString(text) || strings.HasPrefix(l.Text, " "))
+		if m := displayUnit.FindStringSubmatch(text); m != nil {
+			s.Set(subject, "mtu", m[1], l)
+		}
+		if m := portMAC.FindStringSubmatch(text); m != nil {
+			s.SetIf(subject, "mac", piece.MacText(m[1]), l)
+		}
+		if m := displayBandwidth.FindStringSubmatch(text); m != nil {
+			s.SetIf(subject, "speed", piece.Mbits(m[1]), l)
+		}
+		if _, prompt := piece.PromptOf(l.Text); prompt {
+			return false
+		}
+		if ok || displayLine.MatchString(text) || strings.HasPrefix(l.Text, " ") {
+			unknown = 0
+			return true
+		}
+		unknown++ // a line or two that are new do not end the port
+		return unknown < 3 && !s.OthersLine("display interface", l)
 	})
 	if subject == "" { // a name alone is nobody's output
 		return 0
@@ -145,6 +162,50 @@ func readDisplayInterface(s *sink, lines []piece.Line) int {
 }
 
 var displayLine = piece.Compile(`^(?:IP packet|Loopback|Media|Port|Flow-control|Allow|MDI|Last|Input|Output|Link|\d[\d.]*[MG]bps|Unknown-speed|Internet|The |Route|Switch|Peak|Bandwidth|IPv6|Ethernet)`)
+
+var displayUnit = piece.Compile(`\bThe Maximum Transmit Unit is (\d+)`)
+
+var displayBandwidth = piece.Compile(`^Port BW: ([\d.]+[MG])\b`)
+
+// DisplayBrief reads Comware's `display interface brief` of ports that bridge.
+var DisplayBrief = piece.Reader{
+	Kind:     "display interface brief",
+	Commands: []string{"display", "dis", "disp"},
+	Starts: func(line string) bool {
+		return strings.Contains(line, "Link Speed") && displayBriefHead.MatchString(line) || strings.HasPrefix(strings.TrimSpace(line), "Brief information on interface")
+	},
+	Read: reading(func(s *sink, lines []piece.Line) int {
+		bridged := false
+		return piece.EachLine(lines, func(l piece.Line, text string) bool {
+			if displayBriefHead.MatchString(text) {
+				bridged = strings.Contains(text, "PVID")
+				return true
+			}
+			m := displayBriefRow.FindStringSubmatch(text)
+			if m == nil || !bridged {
+				return displayBriefLegend.MatchString(text) || !bridged && strings.Contains(text, "  ")
+			}
+			s.ofSwitch("comware", l)
+			subject := s.portSubject(m[1])
+			s.Set(subject, "state", map[bool]string{true: "up", false: "down"}[m[2] == "UP"], l)
+			if m[2] == "ADM" {
+				s.Set(subject, "admin", "down", l)
+			}
+			s.SetIf(subject, "speed", piece.Mbits(strings.TrimSuffix(m[3], "(a)")), l)
+			s.SetIf(subject, "duplex", map[string]string{"F": "full", "H": "half"}[strings.TrimSuffix(m[4], "(a)")], l)
+			s.SetIf(subject, "switchport", map[string]string{"A": "access", "T": "trunk", "H": "hybrid"}[m[5]], l)
+			s.SetIf(subject, map[string]string{"A": "access_vlan", "T": "native_vlan", "H": "native_vlan"}[m[5]], piece.NumberText(m[6]), l)
+			s.SetIf(subject, "description", m[7], l)
+			return true
+		})
+	}),
+}
+
+var displayBriefHead = piece.Compile(`^\s*Interface\s+Link (?:Speed\s+Duplex Type PVID|Protocol)\b`)
+
+var displayBriefRow = piece.Compile(`^((?:[A-Z][A-Za-z-]*)\d+(?:[/:]\d+)*)\s+(UP|DOWN|ADM|Stby)\s+(\S+)\s+(\S+)\s+([ATH]|--)\s+(\d+|--)(?:\s+(\S.*))?$`)
+
+var displayBriefLegend = piece.Compile(`^(?:Brief information|Link: |Speed: |Duplex: |Type: |Protocol: |Main IP)`)
 
 // ComwareHash reads `display link-aggregation load-sharing mode`: a heading, and in the
 // line below it what a channel, or the whole switch, hashes on.

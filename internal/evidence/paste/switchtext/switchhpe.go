@@ -85,7 +85,7 @@ var AoscxLACP = piece.Reader{
 
 var aoscxKey = piece.Compile(`^\s*(Aggregate[- ]name|Aggregated[- ]interfaces|Interfaces|Peer interfaces|Heartbeat [Rr]ate|Hash|Aggregate mode|System-ID|System-id|System-priority)\s*:\s*(.*)$`)
 
-var aoscxRow = piece.Compile(`^\s*(\d+/\d+/\d+)\s+(lag\d+)(?:\(mc\))?\s+(?:(\d+)\s+\d+\s+)?([ALFISNDCOEX*]+)\s+(?:([0-9a-f:]{17})\s+\d+\s+(\d+))?(?:\s+(up|down|lacp-block|[a-z-]+))?`)
+var aoscxRow = piece.Compile(`^\s*(\d+(?:/\d+/\d+)?)\s+(lag\d+)(?:\(mc\))?\s+(?:(\d+)\s+\d+\s+)?(?:\d+\s+)?([APLFISNDCOEX*]{2,})\s+(?:([0-9a-f:]{17})\s+\d+\s+(\d+))?(?:\s+(up|down|lacp-block|[a-z-]+))?`)
 
 var aoscxFlags = map[rune]int{'A': 1, 'S': 2, 'F': 4, 'N': 8, 'C': 16, 'D': 32}
 
@@ -135,13 +135,15 @@ func readAOSCX(s *sink, lines []piece.Line) int {
 			s.Set("port "+m[1], side+"_state", lacpState(m[4], aoscxFlags), l)
 			s.SetIf("port "+m[1], side+"_mac", m[5], l)
 			s.SetIf("port "+m[1], side+"_key", m[6], l)
+			s.SetIf("port "+m[1], side+"_port", m[3], l)
 			if side == "actor" {
+				s.SetIf("channel "+m[2], "system_mac", m[5], l)
 				s.SetIf("port "+m[1], "flag", m[7], l)
 				s.Set("port "+m[1], "bundled", piece.YesNo[m[7] == "up" || m[7] == "" && strings.Contains(m[4], "D")], l)
 			}
 			return true
 		}
-		return strings.Trim(text, "- =") == "" || strings.HasPrefix(text, "Intf ") || strings.HasPrefix(text, "Name ") || strings.HasPrefix(text, "State abbrev") || strings.HasPrefix(text, "X - State") || strings.HasPrefix(text, "ID ") ||
+		return strings.Trim(text, "- =") == "" || strings.HasPrefix(text, "Intf ") || strings.HasPrefix(text, "Name ") || strings.HasPrefix(text, "State abbrev") || strings.HasPrefix(text, "name ") || strings.HasPrefix(text, "X - State") || strings.HasPrefix(text, "ID ") ||
 			strings.Contains(text, " - ") && len(strings.Fields(text)[0]) == 1
 	})
 }
@@ -237,9 +239,9 @@ var comwareHead = piece.Compile(`^\s*(?:Aggreg\w+ Interface: (?:Bridge|Route)-Ag
 
 var comwareRow = piece.Compile(`^(\S+?)(\(R\))?\s+([SUI])\s+(\d+)\s+(?:(\d+)\s+)?(\d+)(?:\s+\{([A-H]*)\})?$`)
 
-var comwareRemote = piece.Compile(`^(\S+?)(?:\(R\))?\s+(\d+)\s+(\d+)\s+(\d+)\s+(?:0x)?[0-9a-f]+, ?([0-9a-z-]+)\s+\{([A-H]*)\}$`)
+var comwareRemote = piece.Compile(`^(\S+?)(?:\(R\))?\s+(\d+)\s+(\d+)\s+(\d+)\s+(?:0x)?[0-9a-f]+ *, ?([0-9a-z-]+)\s+\{([A-H]*)\}$`)
 
-var comwareRemote7 = piece.Compile(`^(\S+?)(?:\(R\))?\s+(\d+)\s+(\d+)\s+(\d+)\s+(\d+)\s+(?:0x)?[0-9a-f]+, ?([0-9a-z-]+)\s+\{([A-H]*)\}$`)
+var comwareRemote7 = piece.Compile(`^(\S+?)(?:\(R\))?\s+(\d+)\s+(\d+)\s+(\d+)\s+(\d+)\s+(?:0x)?[0-9a-f]+ *, ?([0-9a-z-]+)\s+\{([A-H]*)\}$`)
 
 var comwareSum = piece.Compile(`^((?:BAGG|RAGG)\d+)\s+([SD])\s+(.+?)\s+(\d+)\s+(\d+)\s+(?:(\d+)\s+)?(Shar|NonS)$`)
 
@@ -251,6 +253,7 @@ var comwareBits = map[rune]int{'A': 1, 'B': 2, 'C': 4, 'D': 8, 'E': 16, 'F': 32,
 
 func readComware(s *sink, lines []piece.Line) int {
 	channel, port, side := "", "", "actor"
+	of := ""              // the channel of that port
 	partnerFirst := false // the partner's index stands before its priority
 	var all []member
 	var last piece.Line
@@ -267,7 +270,8 @@ func readComware(s *sink, lines []piece.Line) int {
 		switch {
 		case ok && strings.HasPrefix(key, "Aggreg") && strings.HasSuffix(key, "Interface"):
 			if port != "" {
-				s.join(s.portName(value), port, l)
+				of = s.portName(value)
+				s.join(of, port, l)
 				break
 			}
 			flush()
@@ -282,14 +286,20 @@ func readComware(s *sink, lines []piece.Line) int {
 			side = "partner"
 		case comwarePort.MatchString(text):
 			flush()
-			port, side = s.portName(comwarePort.FindStringSubmatch(text)[1]), "actor"
+			port, side, of = s.portName(comwarePort.FindStringSubmatch(text)[1]), "actor", ""
 		case key == "System ID":
 			_, mac, _ := strings.Cut(value, ",")
 			if mac = piece.MacText(strings.TrimSpace(mac)); port != "" {
 				s.SetIf("port "+port, "partner_mac", mac, l)
+				if of != "" { // of a static one no partner is told
+					s.Set("channel "+of, "protocol", "lacp", l)
+				}
 			} else if channel != "" {
 				s.SetIf("channel "+channel, "system_mac", mac, l)
 			}
+		case key == "Actor System ID":
+			_, mac, _ := strings.Cut(value, ",")
+			s.SetIf("host", "system_mac", piece.MacText(strings.TrimSpace(mac)), l)
 		case key == "Flag" && port != "":
 			letters := strings.Trim(value, "{}")
 			s.Set("port "+port, side+"_state", lacpState(letters, comwareBits), l)
@@ -360,13 +370,16 @@ var HuaweiTrunk = piece.Reader{
 
 var huaweiHead = piece.Compile(`^Eth-Trunk(\d+)'s state information is`)
 
-var huaweiLocal = piece.Compile(`^((?:\d+)?[A-Z][A-Za-z]*\d+(?:/\d+)+)\s+(Selected|Unselect\w*)\s+(\S+)\s+(\d+)\s+(\d+)\s+(\d+)\s+([01]{8})\s+\d+`)
+var huaweiLocal = piece.Compile(`^((?:\d+)?[A-Z][A-Za-z]*\d+(?:/\d+)+)(?:\([hr]+\))?\s+(Selected|Unselect\w*)\s+(\S+)\s+(\d+)\s+(\d+)\s+(\d+)\s+([01]{8})\s+\d+`)
 
 var huaweiPartner = piece.Compile(`^((?:\d+)?[A-Z][A-Za-z]*\d+(?:/\d+)+)\s+(\d+)\s+([0-9a-f-]{14})\s+(\d+)\s+(\d+)\s+(\d+)\s+([01]{8})`)
 
 var huaweiNormal = piece.Compile(`^((?:\d+)?[A-Z][A-Za-z]*\d+(?:/\d+)+)\s+(Up|Down)\s+\d+$`)
 
-var huaweiWords = piece.Compile(`(WorkingMode|System ID|Hash arithmetic|Operate status|Operating Status|Number Of Up Ports? In Trunk|Number Of Up Port In Trunk|Least Active-linknumber|Mode): ?(.*?)(?:  |\t|$)`)
+var huaweiWords = piece.Compile(`(WorkingMode|System ID|Hash arithmetic|Operate status|Operating Status|Number Of Up Ports? In Trunk|Number Of Up Port In Trunk|Least Active-linknumber|Timeout Period|Mode): ?(.*?)(?:  |\t|$)`)
+
+// huaweiModes are the working modes: static is LACP with ports that are set by hand.
+var huaweiModes = map[string]string{"static": "lacp", "lacp": "lacp", "dynamic": "lacp", "backup": "static", "normal": "static", "manual": "static"}
 
 func readHuawei(s *sink, lines []piece.Line) int {
 	channel := ""
@@ -420,9 +433,11 @@ func readHuawei(s *sink, lines []piece.Line) int {
 			}
 			switch m[1] {
 			case "WorkingMode", "Mode":
-				s.SetIf("channel "+channel, "protocol", protocolWord(value), l)
+				s.SetIf("channel "+channel, "protocol", huaweiModes[strings.ToLower(value)], l)
+			case "Timeout Period":
+				s.Set("channel "+channel, "lacp_rate", strings.ToLower(value), l)
 			case "System ID":
-				s.SetIf("channel "+channel, "system_mac", piece.MacText(value), l)
+				s.SetIf("channel "+channel, "system_mac", piece.MacText(strings.TrimSuffix(value, "(Local)")), l)
 			case "Hash arithmetic":
 				s.Set("channel "+channel, "hash", strings.TrimPrefix(value, "According to "), l)
 			case "Operate status", "Operating Status":

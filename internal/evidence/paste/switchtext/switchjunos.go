@@ -1,6 +1,7 @@
 package switchtext
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -74,6 +75,9 @@ func readJunosLACP(s *sink, lines []piece.Line) int {
 			s.Set("port "+m[1], side+"_mac", m[3], l)
 			s.Set("port "+m[1], side+"_key", m[5], l)
 			s.Set("port "+m[1], side+"_port", m[4], l)
+			if side == "actor" && channel != "" {
+				s.SetIf("channel "+channel, "system_mac", m[3], l)
+			}
 			return true
 		}
 		if m := junosStatistics.FindStringSubmatch(text); m != nil {
@@ -85,7 +89,7 @@ func readJunosLACP(s *sink, lines []piece.Line) int {
 			s.Set("port "+m[1], "tx_lacp", m[3], l)
 			return true
 		}
-		return strings.HasPrefix(text, "LACP ") || strings.HasPrefix(text, "Role ") || text == "{master:0}" || text == "{master}"
+		return strings.HasPrefix(text, "LACP ") || strings.HasPrefix(text, "Role ") || strings.HasPrefix(text, "priority ") || text == "{master:0}" || text == "{master}"
 	})
 	for channel, members := range all {
 		if channel == "" {
@@ -121,7 +125,7 @@ var junosSpeed = piece.Compile(`\bSpeed: (\d+[mMgG])(?:bps)?`)
 
 var junosRate = piece.Compile(`^(Input|Output) rate\s*: (\d+) bps`)
 
-var junosError = piece.Compile(`\b(Errors|Drops|Framing errors|Runts|FIFO errors|Resource errors): (\d+)`)
+var junosError = piece.Compile(`\b(Errors|Drops|Framing errors|Runts|Giants|FIFO errors|Resource errors): (\d+)`)
 
 var junosCount = piece.Compile(`^(Input|Output)\s+(bytes|packets)\s*: +(\d+)(?:\s+(\d+) bps)?`)
 
@@ -195,7 +199,7 @@ func readJunosDetail(s *sink, lines []piece.Line) int {
 		}
 		if way != "" {
 			for _, m := range junosError.FindAllStringSubmatch(text, -1) {
-				key := map[string]string{"iErrors": "rx_errors", "iDrops": "rx_dropped", "iFraming errors": "rx_frame", "oErrors": "tx_errors", "oDrops": "drops", "iRunts": "rx_runts"}[way+m[1]]
+				key := map[string]string{"iErrors": "rx_errors", "iDrops": "rx_dropped", "iFraming errors": "rx_frame", "oErrors": "tx_errors", "oDrops": "drops", "iRunts": "rx_runts", "iGiants": "rx_giants"}[way+m[1]]
 				s.SetIf(subject, key, m[2], l)
 			}
 		}
@@ -216,15 +220,56 @@ var JunosSet = piece.Reader{
 		return strings.HasPrefix(strings.TrimSpace(line), "set ") && junosSetLine.MatchString(line)
 	},
 	Read: reading(func(s *sink, lines []piece.Line) int {
+		applied := make(map[string]bool) // groups whose statements hold for all
+		for _, l := range lines {
+			f := strings.Fields(l.Text)
+			if len(f) > 2 && f[0] == "set" && f[1] == "apply-groups" {
+				for _, name := range f[2:] {
+					applied[strings.Trim(name, "[]")] = true
+				}
+			}
+		}
+		ranges := make(map[string][]string)
 		return piece.EachLine(lines, func(l piece.Line, text string) bool {
 			if !junosSetLine.MatchString(text) {
 				return false
 			}
 			s.ofSwitch("junos", l)
-			s.junosWords(strings.Fields(text)[1:], l)
+			f := strings.Fields(text)[1:]
+			if len(f) > 3 && f[0] == "groups" && applied[f[1]] {
+				f = f[2:]
+			}
+			if len(f) < 5 || f[0] != "interfaces" || f[1] != "interface-range" {
+				s.junosWords(f, l)
+				return true
+			}
+			name, rest := f[2], f[3:]
+			switch {
+			case rest[0] == "member":
+				ranges[name] = append(ranges[name], strings.Trim(rest[1], `"`))
+			case rest[0] == "member-range" && len(rest) == 4:
+				ranges[name] = append(ranges[name], junosRange(rest[1], rest[3])...)
+			default:
+				for _, port := range ranges[name] {
+					s.junosWords(slices.Concat([]string{"interfaces", port}, rest), l)
+				}
+			}
 			return true
 		})
 	}),
+}
+
+// junosRange are the ports from one to another that differ in their last number.
+func junosRange(from, to string) []string {
+	at, end := strings.LastIndexByte(from, '/'), strings.LastIndexByte(to, '/')
+	if at < 0 || end < 0 {
+		return nil
+	}
+	var out []string
+	for _, number := range portList(from[at+1:] + "-" + to[end+1:]) {
+		out = append(out, from[:at+1]+number)
+	}
+	return out
 }
 
 var junosSetLine = piece.Compile(`^\s*(?:set|delete|deactivate) (?:interfaces|chassis|forwarding-options|protocols|system|vlans|version|policy-options|routing-options|groups|switch-options|security|firewall|snmp|class-of-service|access|event-options|poe|ethernet-switching-options|multi-chassis|apply-groups) `)

@@ -177,7 +177,7 @@ func (c *sonicConfig) read() {
 	var in membership
 	c.each("VLAN_MEMBER", func(key string, f map[string]string, _ piece.Line) {
 		vlan, port, _ := strings.Cut(key, "|")
-		if n := piece.Atoi(strings.TrimPrefix(vlan, "Vlan")); n > 0 && n <= mostVLANs && port != "" {
+		if n := piece.Atoi(strings.TrimPrefix(vlan, "Vlan")); n > 0 && n <= piece.MostVLANs && port != "" {
 			in.add(port, n, f["tagging_mode"] == "tagged", true)
 		}
 	})

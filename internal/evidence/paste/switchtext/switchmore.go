@@ -55,6 +55,9 @@ var paloMember = piece.Compile(`^(ethernet\d+/\d+)\s+(yes|no)\s+(\w+)\s+(\w+)\s+
 
 var paloState = piece.Compile(`^(ethernet\d+/\d+|Partner)\s+(\d+)\s+(\d+)\s+(Active|Passive)\s+(Fast|Slow)\s+(\d+)\s+(0x[0-9A-Fa-f]+)`)
 
+// paloCount is a row of a port's counters: LACPDUs sent and received, then others.
+var paloCount = piece.Compile(`^(ethernet\d+/\d+)\s+(\d+)\s+(\d+)(?:\s+\d+){6}$`)
+
 var brocadeHead = piece.Compile(`^\s*(?:Total number of LAGs:|Total number of deployed LAGs:|LAG\s+Type\s+Deploy Trunk|Configured trunks:|Operational trunks:|=== LAG )`)
 
 var brocadeRow = piece.Compile(`^(.*?)\s*(dynamic|static|keep-alive|keepaliv)\s+([YN])\s+(\d+|none)\s+(\S+)\s+(?:e(?:the)? )?(.*)$`)
@@ -67,7 +70,7 @@ var nokiaPort = piece.Compile(`^(?:(\d+)\(([ed])\)\s+)?((?:\w+-)?[A-Z0-9]+(?:/\w
 
 var nokiaLag = piece.Compile(`^(\d+)\s+(up|down)\s+(up|down)\s+(?:Yes|No)\s+\d+\s+(\d+)`)
 
-var os9Row = piece.Compile(`^\s*(?:(L)\s+)?(\d+)\s+(L2L3|L[23])\s+(up|down)\s+\S+\s+((?:Te|Gi|Fo|Hu|Tf) \d+/\d+(?:/\d+)?)\s+\((Up|Down)\)\*?`)
+var os9Row = piece.Compile(`^\s*(?:(L)\s+)?(\d+)\s+(L2L3|L[23])\s+(up|down)\s+\d\S*(?:\s+((?:Te|Gi|Fo|Hu|Tf) \d+/\d+(?:/\d+)?)\s+\((Up|Down)\)\*?)?\s*$`)
 
 var os9More = piece.Compile(`^((?:Te|Gi|Fo|Hu|Tf) \d+/\d+(?:/\d+)?)\s+\((Up|Down)\)\*?$`)
 
@@ -200,6 +203,11 @@ func readPalo(s *sink, lines []piece.Line) int {
 				s.SetIf("port "+port, whose+"_state", piece.NumberText(m[7]), l)
 				s.Set("port "+port, whose+"_key", m[6], l)
 			}
+			return true
+		}
+		if m := paloCount.FindStringSubmatch(text); m != nil {
+			s.Set("port "+m[1], "tx_lacp", m[2], l)
+			s.Set("port "+m[1], "rx_lacp", m[3], l)
 			return true
 		}
 		key, value, ok := strings.Cut(text, ":")
@@ -353,7 +361,9 @@ func readOS9(s *sink, lines []piece.Line) int {
 			channel, last = "Po"+m[2], l
 			s.Set("channel "+channel, "protocol", map[bool]string{true: "lacp", false: "static"}[m[1] == "L"], l)
 			s.Set("channel "+channel, "state", m[4], l)
-			all = append(all, member{s.portName(m[5]), m[6], piece.YesNo[m[6] == "Up"]})
+			if m[5] != "" {
+				all = append(all, member{s.portName(m[5]), m[6], piece.YesNo[m[6] == "Up"]})
+			}
 			return true
 		}
 		if m := os9More.FindStringSubmatch(text); m != nil && channel != "" {
@@ -406,10 +416,9 @@ var SwitchHash = piece.Reader{
 				m := lagHash.FindStringSubmatch(text)
 				s.ofSwitch("cumulus", l)
 				s.Set("host", "lag_hash."+m[1], m[2], l)
-			case strings.HasPrefix(text, "LAG hashing"), strings.HasPrefix(text, "L2 hashing"), strings.HasPrefix(text, "L3 hashing"):
-				s.ofSwitch("eos", l)
-				key, value, _ := strings.Cut(text, " is ")
-				s.SetIf("host", "hash."+strings.ReplaceAll(strings.ToLower(key), " ", "_"), value, l)
+			case sandLine.MatchString(text):
+				s.sandHash(text, l)
+			case s.vendor() == "eos" && (sandField.MatchString(text) || strings.HasSuffix(text, " hash fields:") || strings.HasPrefix(text, "Allowed member selection methods:")):
 			case strings.Trim(text, "-+| ") == "", strings.HasPrefix(text, "| Hash"), strings.HasPrefix(text, "|"), len(f) == 1 && strings.ToUpper(text) == text && where != "":
 			default:
 				return false
@@ -419,7 +428,31 @@ var SwitchHash = piece.Reader{
 	}),
 }
 
-var hashHead = piece.Compile(`^\s*(?:stack-unit \d+ Port-Set \d+|EcmpAlgo- \S+ LagAlgo-|lag_hash_config\.\w+\s*=|LAG hashing (?:on|mode|seed|polynomial|is)|\|?\s*(?:Hash\s+\|?\s*Configuration|LAG Hash)\b|\| (?:ECMP|LAG)\s+\| \+-)`)
+var hashHead = piece.Compile(`^\s*(?:stack-unit \d+ Port-Set \d+|EcmpAlgo- \S+ LagAlgo-|lag_hash_config\.\w+\s*=|[Ll][Aa][Gg] [Hh]ash(?:ing)? (?:on|mode|seed|polynomial|key)\b|\|?\s*(?:Hash\s+\|?\s*Configuration|LAG Hash)\b|\| (?:ECMP|LAG)\s+\| \+-)`)
+
+// sandLine is a line of what a Jericho hashes on (EOS: `show load-balance profile`),
+// sandField one of a list of fields.
+var sandLine = piece.Compile(`(?i)^(?:lag hash(?:ing)? (on|mode|seed|polynomial|key shift)\b(.*?) is |full symmetric hashing is )(\S+)`)
+
+var sandField = piece.Compile(`^[A-Z][\w :,-]* is (?:ON|OFF)\*?$`)
+
+// sandHash reads a line of a Jericho's hash: the headers that it looks at, then what it
+// computes with.
+func (s *sink) sandHash(text string, l piece.Line) {
+	s.ofSwitch("eos", l)
+	m := sandLine.FindStringSubmatch(text)
+	switch key := strings.ToLower(m[1]); {
+	case key == "on" && m[3] == "ON":
+		now, _ := s.Host.Get("host", "load_balance")
+		words, _, _ := strings.Cut(strings.TrimSpace(m[2]), " for ")
+		s.setOnly("host", "load_balance", strings.TrimPrefix(now.Text+", "+words, ", "), l)
+	case key == "seed":
+		s.SetIf("host", "hash_seed", piece.NumberText(m[3]), l)
+	case key == "polynomial" || key == "key shift":
+		now, _ := s.Host.Get("host", "hash_algorithm")
+		s.setOnly("host", "hash_algorithm", strings.TrimPrefix(now.Text+", "+key+" "+m[3], ", "), l)
+	}
+}
 
 // hashTable begins SONiC's table of a hash within the table of all, hashRow is a row
 // of it: a field, and in the first row the algorithm.

@@ -12,7 +12,7 @@ var LACPCounters = piece.Reader{
 	Kind:     "show lacp counters",
 	Commands: []string{"show", "sh"},
 	Starts: func(line string) bool {
-		return strings.Contains(line, "LACPDUs") && lacpCountHead.MatchString(line) || strings.Contains(line, "TX-DROP") && cpmHead.MatchString(line) || strings.HasPrefix(line, "NOTE: Clear lacp counters")
+		return strings.HasPrefix(strings.TrimSpace(line), "LACP Port Counters") || strings.Contains(line, "Trk") && procurveLACPCount.MatchString(line) || strings.Contains(line, "LACPDUs") && lacpCountHead.MatchString(line) || strings.Contains(line, "TX-DROP") && cpmHead.MatchString(line) || strings.HasPrefix(line, "NOTE: Clear lacp counters")
 	},
 	Read: reading(func(s *sink, lines []piece.Line) int {
 		channel, waits, rows := "", "", 0
@@ -44,6 +44,14 @@ var LACPCounters = piece.Reader{
 				s.Set("port "+port, "tx_lacp", numbers[0], l)
 				s.Set("port "+port, "rx_lacp", numbers[1], l)
 			}
+			if m := procurveLACPCount.FindStringSubmatch(text); m != nil {
+				s.ofSwitch("procurve", l)
+				if channel = ""; channelName.MatchString(m[2]) {
+					channel = m[2]
+				}
+				counted(m[1], []string{m[3], m[4]})
+				return true
+			}
 			if m := lacpCountRow.FindStringSubmatch(text); m != nil {
 				counted(s.portName(m[1]), []string{m[2], m[3]})
 				return true
@@ -57,7 +65,7 @@ var LACPCounters = piece.Reader{
 				waits = s.portName(text)
 				return true
 			}
-			return lacpCountHead.MatchString(text) || cpmHead.MatchString(text) || strings.HasPrefix(text, "NOTE:") || strings.Trim(text, "- ") == ""
+			return lacpCountHead.MatchString(text) || strings.HasPrefix(text, "LACP ") || strings.HasPrefix(text, "Port ") || cpmHead.MatchString(text) || strings.HasPrefix(text, "NOTE:") || strings.Trim(text, "- ") == ""
 		})
 		if rows == 0 && read == len(lines) { // a head without a row is an empty table
 			return read
@@ -67,6 +75,10 @@ var LACPCounters = piece.Reader{
 }
 
 var lacpCountHead = piece.Compile(`^\s*LACPDUs\s+Marker`)
+
+// procurveLACPCount is a row of AOS-S: the port, its trunk group, LACPDUs sent and
+// received, then markers and errors.
+var procurveLACPCount = piece.Compile(`^\s*([A-Z]?\d[\d/]*)\s+(Trk\d+|[A-Z]?\d[\d/]*)\s+(\d+)\s+(\d+)(?:\s+\d+){5}$`)
 
 var lacpCountRow = piece.Compile(`^((?:[A-Za-z][A-Za-z-]*)\d+(?:/\d+)*)\s+(?:Bundled\s+|Unbundled\s+|[A-Z][a-z]+ [a-z]+\s+)?(\d+)\s+(\d+)(?:\s+\d+){2,6}$`)
 

@@ -21,7 +21,7 @@ var PortDetail = piece.Reader{
 	Read: reading(readPortDetail),
 }
 
-var portHead = piece.Compile(`^\s*((?:[A-HJ-Za-z]|I[a-mo-z])[\w-]*? ?\d[\d/.:]*|mgmt0|[Vv]lan\d+) is (?:administratively )?(up|down)\b(?: \(([\w ,-]+)\))?(?:, line protocol is (\w+))?(?: \(([\w -]+)\))?\s*(?:,.*)?$`)
+var portHead = piece.Compile(`^\s*((?:[A-HJ-Za-z]|I[a-mo-z])[\w-]*? ?\d[\d/.:]*|mgmt0|[Vv]lan\d+) is (?:administratively )?(up|down|reset)\b(?: \(([\w ,-]+)\))?(?:, line protocol is (\w+(?: present)?))?(?: \(([\w -]+)\))?\s*(?:,.*)?$`)
 
 var portMTU = piece.Compile(`MTU (\d+) bytes.*?(?:BW (\d+) [Kk]bit)?`)
 
@@ -32,6 +32,19 @@ var portPart = piece.Compile(`^Port is part of Port-channel (\d+)`)
 var lineSpeed = piece.Compile(`^LineSpeed (\d+(?:G|M)?)(?: Mbit|,|$)`)
 
 var dellRate = piece.Compile(`^(Input|Output) ([\d.]+) Mbits/sec`)
+
+var portMAC = piece.Compile(`\baddress(?: is|:)\s+([0-9a-fA-F]{2,4}[.:-][0-9a-fA-F.:-]+)`)
+
+var describedMTU = piece.Compile(`\s{2,}(?:MTU \d+ bytes|Internet Address)`)
+
+// inputQueue: size, limit, drops, flushes.
+var inputQueue = piece.Compile(`^Input queue: \d+/\d+/(\d+)/\d+ `)
+
+var vpcNumber = piece.Compile(`^vPC Status: .*\bvPC number: (\d+)`)
+
+var minimumUp = piece.Compile(`^Minimum number of links to bring Port-channel up is (\d+)`)
+
+var lacpInterval = piece.Compile(`^LACP mode (\w+),? interval (\w+)`)
 
 var portBW = piece.Compile(`BW (\d+) [Kk]bit`)
 
@@ -50,7 +63,7 @@ var portWords = map[string]string{"input errors": "rx_errors", "input error": "r
 	"unknown protocol drops": "unknown_protocol_drops", "jumbo packets": "rx_jumbo", "CRC/FCS": "rx_crc", "late collision": "late_collisions",
 	"packets": "", "output drops": "drops"}
 
-var portLine = piece.Compile(`^(?:Hardware|Port is part|Description|MTU|BW|DLY|reliability|Encapsulation|Keepalive|[Ff]ull|[Hh]alf|[Aa]uto|[Ii]nput|[Oo]utput|ARP|Last|Queueing|Total|Queue|Conversations|Reserved|Available|\d+ (?:minute|second|packets|runts|input|output|lost|unknown|babbles|interface|watchdog|unicast|jumbo|giants|dribble|bad|link|underruns|multicast|broadcast|storm)|\d[\d.]* |Received|RX$|TX$|Dedicated|Belongs|admin state|Port mode|Beacon|Auto|Switchport|EtherType|EEE|Load-Interval|Rate mode|Loopback|Up \d|Down|Up Time|Members in|No\. of members|Active members|Fallback|Ethernet\d|Ethernet MTU|Internet address|IP MTU|IP Un|Interface|Bandwidth|Carrier|Clear|Time since|media type|Member|Rx$|Tx$|Vlan|Configured|Minimum|Partner|Pluggable|Interface index|LineSpeed|Flowcontrol|Rate [Ii]nfo|FEC |Mode of|DHCP|IPv6|IPv4|Unique|Virtual|Current address|Queuing|Throttles|Link |Port:|Tags|Address|Port is|PHY|Physical|  )`)
+var portLine = piece.Compile(`^(?:Hardware|Port is part|Description|MTU|BW|DLY|reliability|Encapsulation|Keepalive|[Ff]ull|[Hh]alf|[Aa]uto|[Ii]nput|[Oo]utput|ARP|Last|Queueing|Total|Queue|Conversations|Reserved|Available|\d+ (?:minute|second|packets|runts|input|output|lost|unknown|babbles|interface|watchdog|unicast|jumbo|giants|dribble|bad|link|underruns|multicast|broadcast|storm)|\d[\d.]* |Received|RX$|TX$|Dedicated|Belongs|admin state|Port mode|Beacon|Auto|Switchport|EtherType|EEE|Load-Interval|Rate mode|Loopback|Up \d|Down|Up Time|Members in|No\. of members|Active members|Fallback|Ethernet\d|Ethernet MTU|Internet address|IP MTU|IP Un|Interface|Bandwidth|Carrier|Clear|Time since|media type|Member|Rx$|Tx$|Vlan|Configured|Minimum|Partner|Pluggable|Interface index|LineSpeed|Flowcontrol|Rate [Ii]nfo|FEC |Mode of|DHCP|IPv6|IPv4|Unique|Virtual|Current address|Queuing|Throttles|Link |Server Port|LACP |vPC |Port:|Tags|Address|Port is|PHY|Physical|  )`)
 
 func readPortDetail(s *sink, lines []piece.Line) int {
 	subject, way := "", ""
@@ -61,10 +74,20 @@ func readPortDetail(s *sink, lines []piece.Line) int {
 	unknown := 0
 	return piece.EachLine(lines, func(l piece.Line, text string) bool {
 		if m := portHead.FindStringSubmatch(text); m != nil && !strings.HasPrefix(strings.ToLower(text), "port ") {
-			s.ofSwitch("", l)
+			s.ofSwitch(map[bool]string{true: "sonic"}[strings.HasPrefix(m[1], "PortChannel")], l)
 			subject, way, unknown = s.portSubject(m[1]), "", 0
-			s.Set(subject, "state", m[2], l)
+			state := m[2]
+			if m[4] == "down" || m[4] == "not present" || state == "reset" { // up, and no frame passes
+				state = "down"
+			}
+			s.Set(subject, "state", state, l)
 			s.SetIf(subject, "status", cmp.Or(m[5], m[3], m[4]), l)
+			if strings.Contains(text, "is administratively down") {
+				s.Set(subject, "admin", "down", l)
+			}
+			if _, mode, ok := strings.Cut(text, ", mode "); ok {
+				s.SetIf(subject, "protocol", protocolWord(mode), l)
+			}
 			return true
 		}
 		if subject == "" {
@@ -114,8 +137,28 @@ var commandName = piece.Compile(`^((?i)gi|te|tw|fi|twe|fo|hu|fa|po|eth|et|e|giga
 // portFacts reads one line below a port's first.
 func (s *sink) portFacts(subject, way, text string, l piece.Line) {
 	if rest, ok := strings.CutPrefix(text, "Description:"); ok {
-		s.SetIf(subject, "description", strings.TrimSpace(rest), l)
+		rest = strings.TrimSpace(rest)
+		if at := describedMTU.FindStringIndex(rest); at != nil { // NX-OS breaks no line behind a VLAN's
+			rest = rest[:at[0]]
+		}
+		s.SetIf(subject, "description", rest, l)
 		return
+	}
+	if m := inputQueue.FindStringSubmatch(text); m != nil {
+		s.Set(subject, "rx_dropped", m[1], l)
+	}
+	if m := vpcNumber.FindStringSubmatch(text); m != nil {
+		s.Set(subject, "mlag_id", m[1], l)
+	}
+	if m := minimumUp.FindStringSubmatch(text); m != nil {
+		s.SetIf(subject, "min_links", m[1], l)
+	}
+	if m := lacpInterval.FindStringSubmatch(text); m != nil {
+		s.Set(subject, "mode", strings.ToLower(m[1]), l)
+		s.Set(subject, "lacp_rate", strings.ToLower(m[2]), l)
+	}
+	if _, mac, ok := strings.Cut(text, " Address "); ok && strings.HasPrefix(text, "LACP Actor System ID:") {
+		s.SetIf(subject, "system_mac", piece.MacText(mac), l)
 	}
 	if rest, ok := strings.CutPrefix(text, "Port mode is "); ok && (rest == "trunk" || rest == "access") {
 		s.Set(subject, "switchport", rest, l)
@@ -149,8 +192,8 @@ func (s *sink) portFacts(subject, way, text string, l piece.Line) {
 	if strings.Contains(text, "rate") {
 		return
 	}
-	if at := strings.Index(text, "address is "); at >= 0 {
-		s.SetIf(subject, "mac", piece.MacText(strings.Fields(text[at+len("address is "):] + " -")[0]), l)
+	if m := portMAC.FindStringSubmatch(text); m != nil {
+		s.SetIf(subject, "mac", piece.MacText(m[1]), l)
 	}
 	if rest, ok := strings.CutPrefix(text, "Members in this channel:"); ok {
 		s.channelPorts(subject, rest, l)
@@ -230,6 +273,16 @@ var PortStatus = piece.Reader{
 				subject := s.portSubject(m[1])
 				s.SetIf(subject, "description", strings.Trim(m[2], "-"), l)
 				s.Set(subject, "status", m[3], l)
+				if m[3] == "disabled" {
+					s.Set(subject, "admin", "down", l)
+				}
+				switch {
+				case m[4] == "trunk":
+					s.Set(subject, "switchport", "trunk", l)
+				case piece.Digits.MatchString(m[4]):
+					s.Set(subject, "switchport", "access", l)
+					s.Set(subject, "access_vlan", m[4], l)
+				}
 				s.Set(subject, "state", map[bool]string{true: "up", false: "down"}[m[3] == "connected" || m[3] == "up" || m[3] == "Up" || m[3] == "suspended" || m[3] == "suspnd"], l)
 				s.SetIf(subject, "duplex", strings.TrimPrefix(strings.ToLower(m[5]), "a-"), l)
 				s.SetIf(subject, "speed", piece.Mbits(m[6]), l)
@@ -273,7 +326,7 @@ var counterNames = map[string]string{"InOctets": "rx_bytes", "InUcastPkts": "rx_
 // counterTitles are a table's names behind "Port"; nil another line.
 func counterTitles(line string) []string {
 	f := strings.Fields(line)
-	if len(f) < 3 || f[0] != "Port" && f[0] != "Interface" {
+	if len(f) < 2 || f[0] != "Port" && f[0] != "Interface" || len(f) == 2 && !strings.HasSuffix(f[1], "Discards") {
 		return nil
 	}
 	for _, name := range f[1:] {
@@ -353,6 +406,9 @@ var PortDescription = piece.Reader{
 			s.ofSwitch("", l)
 			subject := s.portSubject(m[1])
 			s.Set(subject, "state", map[bool]string{true: "up", false: "down"}[m[3] == "up"], l)
+			if m[2] == "admin down" {
+				s.Set(subject, "admin", "down", l)
+			}
 			s.SetIf(subject, "description", m[4], l)
 			return true
 		})

@@ -58,7 +58,12 @@ func readRouterBond(s *sink, lines []piece.Line) int {
 		bond = m[1]
 	}
 	// An option may be broken over two lines, by a backslash or without.
+	begun := ""
 	read := piece.EachLine(lines, func(l piece.Line, text string) bool {
+		if text, begun = begun+text, ""; strings.HasSuffix(text, `\`) {
+			begun = strings.TrimSuffix(text, `\`)
+			return rows > 0 || routerRow.MatchString(text) || routerLine.MatchString(text)
+		}
 		if rows == 0 && piece.Late(l, lines) {
 			return false
 		}
@@ -274,10 +279,23 @@ var LinuxSwitch = piece.Reader{
 	},
 	Read: reading(func(s *sink, lines []piece.Line) int {
 		bond := nvBond.FindStringSubmatch(s.Segment.Command)
+		rows := 0
 		return piece.EachLine(lines, func(l piece.Line, text string) bool {
+			if m := cumulusMore.FindStringSubmatch(text); m != nil && rows > 0 {
+				if p := cumulusPorts.FindStringSubmatch(m[2]); p != nil && m[1] != "" {
+					s.cumulusBond(m[1], p[1], l)
+				}
+				return true
+			}
 			if m := cumulusRow.FindStringSubmatch(text); m != nil {
 				s.ofSwitch("cumulus", l)
+				rows++
 				subject := "link " + m[2]
+				if h := cumulusHeard.FindStringSubmatch(m[6]); h != nil {
+					s.Set("lldp "+m[2]+" 1", "neighbour", h[1], l)
+					s.Set("lldp "+m[2]+" 1", "neighbour_port", h[2], l)
+					m[6] = h[3]
+				}
 				s.Set(subject, "carrier", map[string]string{"UP": "yes", "DN": "no", "ADMDN": "no"}[m[1]], l)
 				s.SetIf(subject, "speed", piece.Mbits(m[3]), l)
 				s.SetIf(subject, "mtu", m[4], l)
@@ -289,10 +307,11 @@ var LinuxSwitch = piece.Reader{
 				if m[5] == "802.3ad" || m[5] == "Bond" || m[5] == "balance-xor" {
 					s.Set(subject, "kind", "bond", l)
 				}
+				if m[5] == "802.3ad" || m[5] == "balance-xor" {
+					s.Set(subject, "mode", m[5], l)
+				}
 				if p := cumulusPorts.FindStringSubmatch(m[6]); p != nil {
-					for _, name := range portList(strings.NewReplacer("(UP)", "", "(DN)", "").Replace(p[1])) {
-						s.Port(m[2], name, l)
-					}
+					s.cumulusBond(m[2], p[1], l)
 				}
 				return true
 			}
@@ -329,13 +348,25 @@ var LinuxSwitch = piece.Reader{
 	}),
 }
 
+// cumulusBond reads a bond's ports: "swp1(UP),swp2(DN)".
+func (s *sink) cumulusBond(bond, list string, l piece.Line) {
+	for _, name := range portList(strings.NewReplacer("(UP)", "", "(DN)", "", "(UN)", "").Replace(list)) {
+		s.Port(bond, name, l)
+	}
+}
+
+// cumulusMore is a row that goes on below its link's, cumulusHeard who LLDP heard at it.
+var cumulusMore = piece.Compile(`^(?:([\w.-]+)\s{2,})?((?:Bond Members|Master|IP|(?:Unt|T)agged Members|802\.1q Tag|STP): .*)$`)
+
+var cumulusHeard = piece.Compile(`^(\S+) \(([^)\s]+)\)(?:\s{2,}(.*))?$`)
+
 var linuxSwitchHead = piece.Compile(`^\s*(?:State\s+Name\s+Spd\s+MTU\s+Mode|Name\s+Speed\s+MTU\s+Mode|Interface\s+Lanes\s+Speed\s+MTU|\s*operational\s+applied(?:\s+pending)?(?:\s+description)?$)`)
 
 var cumulusRow = piece.Compile(`^\s*(UP|DN|ADMDN)\s+(\S+)\s+(N/A|\d+[MG])\s+(\d+)\s+(\S+)(?:\s+(.*))?$`)
 
 var cumulusMaster = piece.Compile(`Master: ([\w.-]+)\((?:UP|DN)\)`)
 
-var cumulusPorts = piece.Compile(`Bond Members: ([\w,()-]+)`)
+var cumulusPorts = piece.Compile(`Bond Members: ([\w,() -]+)`)
 
 var sonicRow = piece.Compile(`^\s*((?:Ethernet|PortChannel)\d+)\s+(?:[\d,]+|N/A)\s+(\d+[MG]|N/A)\s+(\d+|N/A)\s+(?:\S+\s+)?(?:\S+\s+)?(routed|trunk|access|PortChannel\d+)\s+(up|down)\s+(up|down)`)
 

@@ -131,7 +131,7 @@ var LLDPTable = piece.Reader{
 	Read:     reading(readLLDPTable),
 }
 
-var lldpHead = piece.Compile(`(?i)^\s*(?:(?:System c|C)apability (?:codes?|legend):?\s*|Device ID\s+Local Intf|Port\s+Neighbor Device ID|Local Interface\s+Parent Interface\s+Chassis Id|LocalPort\s+\||LOCAL-PORT\s+CHASSIS-ID|System Name\s+Local Interface\s+Chassis ID|Local Intf\s+Neighbor Dev|LocalPort\s+RemoteDevice|LLDP Remote Devices? (?:Information|Summary) ?$|Lcl Port\s+Chassis ID|Port\s+Chassis ID\s+Port ID\s+TTL|Neighbor\s+Neighbor\s+Neighbor|LocalPort\s+Speed\s+Mode|Loc PortID\s|Last table change time|\s*Port\s+Device ID\s+Port ID\s+System Name|Chassis ID : \*|Device-ID\s+Local Intrfce)`)
+var lldpHead = piece.Compile(`(?i)^\s*(?:(?:System c|C)apability (?:codes?|legend):?\s*|Device ID\s+Local Intf|Port\s+Neighbor Device ID|Local Interface\s+(?:Parent Interface\s+)?Chassis Id|LocalPort\s+\||LOCAL-PORT\s+CHASSIS-ID|System Name\s+Local Interface\s+Chassis ID|Local Intf\s+Neighbor Dev|LocalPort\s+RemoteDevice|LLDP Remote Devices? (?:Information|Summary) ?$|Lcl Port\s+Chassis ID|Port\s+Chassis ID\s+Port ID\s+TTL|Neighbor\s+Neighbor\s+Neighbor|LocalPort\s+Speed\s+Mode|Loc PortID\s|Last table change time|\s*Port\s+Device ID\s+Port ID\s+System Name|Chassis ID : \*|Device-ID\s+Local Intrfce)`)
 
 var lldpLegend = piece.Compile(`^(?:.* -- -- |\([A-Z]\) |[A-Za-z] - |LLDP Remote Devices? (?:Information|Summary)|Local ?$|Neighbor\s+Neighbor|NOTE: |Total |Number of table|Last table|Capability|Chassis ID : \*|Local Interface|-{2,}|\{master)`)
 
@@ -188,6 +188,9 @@ func readLLDPTable(s *sink, lines []piece.Line) int {
 		if row != nil {
 			s.ofSwitch("", at)
 			s.neighbour(row["local"], row["name"], row["remote"], row["chassis"], at)
+			if parent := row["parent"]; parent != "-" && channelName.MatchString(parent) {
+				s.join(parent, s.portName(row["local"]), at)
+			}
 		}
 		row = nil
 	}
@@ -236,7 +239,11 @@ func alignRule(columns []column, rule string) {
 	if strings.Trim(rule, "- ") != "" || strings.Count(rule, " ") == 0 {
 		return
 	}
-	for _, group := range piece.Rules.FindAllStringIndex(rule, -1) {
+	groups := piece.Rules.FindAllStringIndex(rule, -1)
+	if len(groups) < 2 { // one line below all of them
+		return
+	}
+	for _, group := range groups {
 		for i := range columns {
 			if columns[i].at >= group[0] && columns[i].at < group[1] {
 				columns[i].at = group[0]
@@ -281,7 +288,7 @@ func cellOf(columns []column, c column, line string) string {
 	return strings.TrimSpace(line[c.at:cellEnd(columns, c, len(line))])
 }
 
-var lldpLocal = piece.Compile(`^(?i:[a-z][a-z-]*\d+(?:[/.:]\d+)*|\d+(?:/\d+)*|mgmt\d)$`)
+var lldpLocal = piece.Compile(`^(?i:(?:re\d:)?[a-z][a-z-]*\d+(?:[/.:]\d+)*|\d+(?:/\d+)*|mgmt\d)$`)
 
 // lldpRow cuts a row by its columns, or where a column is too wide by its words.
 func (s *sink) lldpRow(columns []column, l piece.Line) map[string]string {
@@ -292,7 +299,7 @@ func (s *sink) lldpRow(columns []column, l piece.Line) map[string]string {
 	}
 	fits := true
 	for _, c := range columns { // a word must not stand across a border
-		if c.at > 0 && c.at < len(line) && line[c.at] != ' ' && line[c.at-1] != ' ' {
+		if c.at > 0 && c.at < len(line) && line[c.at] != ' ' && line[c.at-1] != ' ' && !strings.HasSuffix(line[:c.at], "...") {
 			fits = false
 		}
 	}
@@ -367,6 +374,9 @@ func joinedMAC(s string) string {
 // port's newest, and those of a neighbour of its own ("lldp PORT N").
 func (s *sink) heard(local string, l piece.Line) func(key, value string) {
 	local = s.portName(local)
+	if m := junosLink.FindStringSubmatch(local); m != nil { // a unit hears at its port
+		local = m[1]
+	}
 	n, _ := s.Host.Get("port "+local, "neighbours")
 	count := strconv.Itoa(max(piece.Atoi(n.Text), 0) + 1)
 	told := false
@@ -402,6 +412,7 @@ var lldpStarts = []piece.Pattern{
 	piece.Compile(`^([A-Z][\w-]*\d(?:/\d+)+) has [1-9]\d* neighbou?r`),
 	piece.Compile(`^LLDP neighbor-information of port \d+\[([^\]]+)\]`),
 	piece.Compile(`^Port\s+: (\d+/\d+/\d+)$`),
+	piece.Compile(`^Local Interface (\S+ ?\d+/\d+(?:/\d+)?) has [1-9]\d* neighbou?r`),
 	piece.Compile(`^Interface:\s+(\S+), via: (?:LLDP|CDP)`),
 	piece.Compile(`^LLDP Neighbor Information.*[Pp]ort (\S+)`),
 }
@@ -433,6 +444,8 @@ func lldpVendor(text string) string {
 		return "comware"
 	case strings.Contains(text, " detected "):
 		return "eos"
+	case strings.HasPrefix(text, "Local Interface ") && strings.Contains(text, " has "):
+		return "os9"
 	case strings.Contains(text, " has "):
 		return "huawei"
 	case strings.HasPrefix(text, "Local interface: "):
@@ -498,27 +511,27 @@ func readLLDPDetail(s *sink, lines []piece.Line) int {
 				waits = key // it stands in the next line
 			}
 			switch key {
-			case "neighbor index", "index":
+			case "neighbor index", "index", "remote chassis id subtype":
 				another()
-			case "system name", "neighbor chassis-name", "sysname", "system name tlv":
+			case "system name", "remote system name", "neighbor chassis-name", "sysname", "system name tlv":
 				set("neighbour", value)
-			case "port id", "neighbor port-id", "portid", "port id (mac address)", "port id (interface name)":
+			case "port id", "remote port id", "port-id", "neighbor port-id", "portid", "port id (mac address)", "port id (interface name)":
 				set("neighbour_port", joinedMAC(strings.TrimPrefix(strings.TrimPrefix(value, "ifname "), "mac ")))
-			case "port description", "neighbor port-desc", "portdescr":
+			case "port description", "remote port description", "neighbor port-desc", "portdescr":
 				set("neighbour_description", value)
-			case "chassis id", "neighbor chassis-id", "chassisid", "chassis id (mac address)":
-				if len(seen) > 0 && seen["neighbour_mac"] != "" && strings.HasPrefix(text, "Chassis id:") {
+			case "chassis id", "remote chassis id", "chassis-id", "neighbor chassis-id", "chassisid", "chassis id (mac address)":
+				if seen["neighbour_mac"]+seen["neighbour_chassis"] != "" && strings.HasPrefix(text, "Chassis id:") {
 					seen, port = make(map[string]string), ""
 				}
 				chassis := joinedMAC(strings.TrimPrefix(value, "mac "))
 				if set("neighbour_mac", piece.MacText(chassis)); piece.MacText(chassis) == "" {
 					set("neighbour_chassis", readable(chassis))
 				}
-			case "system description", "system descr", "neighbor system-desc", "sysdescr", "neighbor chassis-description":
+			case "system description", "remote system desc", "system descr", "neighbor system-desc", "sysdescr", "neighbor chassis-description":
 				if value != "" {
 					set("neighbour_text", value)
 				}
-			case "management address", "management addresses", "mgmtip", "management address value", "management address (ipv4)", "management address (ipv6)", "neighbor management-address", "ip address", "ip", "address":
+			case "management address", "management addresses", "mgmtip", "management address value", "management address (ipv4)", "management address (ipv6)", "remote management address (ipv4)", "remote management address (ipv6)", "neighbor management-address", "ip address", "ip", "address":
 				if a, err := netip.ParseAddr(strings.TrimSuffix(strings.Fields(value + " -")[0], ",")); err == nil {
 					if seen["neighbour_address"] = a.String(); port != "" { // there may be several
 						heard("neighbour_address", a.String())

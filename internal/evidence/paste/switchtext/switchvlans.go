@@ -2,56 +2,20 @@ package switchtext
 
 import (
 	"maps"
-	"slices"
 	"strings"
 
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
-	"github.com/linerate/linerate/unit"
 )
-
-// mostVLANs is the last VLAN there is (IEEE 802.1Q: twelve bits without 0 and 4095).
-const mostVLANs = 4094
-
-// vlanSet is a set of VLANs.
-type vlanSet map[int]bool
-
-// vlansOf are the VLANs of a list as the makers write them: "100,200-210", "100 200 to
-// 210", "[ 100 200 ]"; false where it names others than numbers.
-func vlansOf(list string) (vlanSet, bool) {
-	out := make(vlanSet)
-	f := strings.FieldsFunc(strings.ReplaceAll(list, " - ", "-"), func(r rune) bool { return r == ',' || r == ' ' || r == '[' || r == ']' || r == '\t' })
-	for i := 0; i < len(f); i++ {
-		from, to, run := strings.Cut(f[i], "-")
-		if !run && i+2 < len(f) && f[i+1] == "to" {
-			to, run, i = f[i+2], true, i+2
-		}
-		first, last := piece.Atoi(from), piece.Atoi(to)
-		if !run {
-			last = first
-		}
-		if first < 1 || last < first || last > mostVLANs {
-			return nil, false
-		}
-		for n := first; n <= last; n++ {
-			out[n] = true
-		}
-	}
-	return out, len(out) > 0
-}
-
-func (v vlanSet) String() string {
-	return strings.Join(unit.Runs(slices.Collect(maps.Keys(v))), ",")
-}
 
 // vlanList sets the VLANs that a port carries with a tag, from what stands behind
 // "allowed vlan": a list, or a word that changes the list so far.
 func (s *sink) vlanList(subject, list string, l piece.Line) {
 	word, rest, _ := strings.Cut(list, " ")
-	now := vlanSet{}
+	now := piece.VLANSet{}
 	if x, ok := s.Host.Get(subject, "vlans"); ok && (word == "add" || word == "remove") {
-		now, _ = vlansOf(x.Text)
+		now, _ = piece.VLANsOf(x.Text)
 		if now == nil {
-			now = vlanSet{}
+			now = piece.VLANSet{}
 		}
 	}
 	switch word {
@@ -59,12 +23,12 @@ func (s *sink) vlanList(subject, list string, l piece.Line) {
 		s.Set(subject, "vlans", word, l)
 		return
 	case "add", "remove", "except":
-		changed, ok := vlansOf(rest)
+		changed, ok := piece.VLANsOf(rest)
 		if !ok {
 			return
 		}
 		if word == "except" {
-			for n := 1; n <= mostVLANs; n++ {
+			for n := 1; n <= piece.MostVLANs; n++ {
 				now[n] = !changed[n]
 			}
 		}
@@ -74,7 +38,7 @@ func (s *sink) vlanList(subject, list string, l piece.Line) {
 		maps.DeleteFunc(now, func(_ int, in bool) bool { return !in })
 	default:
 		var ok bool
-		if now, ok = vlansOf(list); !ok {
+		if now, ok = piece.VLANsOf(list); !ok {
 			return
 		}
 	}
@@ -86,17 +50,17 @@ func (s *sink) vlanList(subject, list string, l piece.Line) {
 // membership gathers the ports of VLANs where each VLAN lists its own, and tells
 // it port by port.
 type membership struct {
-	tagged, untagged map[string]vlanSet
+	tagged, untagged map[string]piece.VLANSet
 	order            []string
 }
 
 // add notes a VLAN of a port.
 func (m *membership) add(port string, vlan int, tagged, member bool) {
 	if m.tagged == nil {
-		m.tagged, m.untagged = make(map[string]vlanSet), make(map[string]vlanSet)
+		m.tagged, m.untagged = make(map[string]piece.VLANSet), make(map[string]piece.VLANSet)
 	}
 	if m.tagged[port] == nil {
-		m.tagged[port], m.untagged[port] = vlanSet{}, vlanSet{}
+		m.tagged[port], m.untagged[port] = piece.VLANSet{}, piece.VLANSet{}
 		m.order = append(m.order, port)
 	}
 	set := m.untagged[port]

@@ -5,7 +5,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/linerate/linerate/internal/host/openvswitch/testswitch"
 	"github.com/linerate/linerate/internal/lab/labtest/floor"
@@ -100,4 +102,18 @@ func (s *Switch) KeepShapers(ports ...string) {
 		args = append(args, "--", "set", "port", p, "qos=@n")
 	}
 	s.Vsctl(args...)
+}
+
+// Await waits until LACP agrees on a bond that was made just now and all its members send:
+// the other end may still count the partner that was there before.
+func (s *Switch) Await(bond string, members int, patience time.Duration) {
+	s.t.Helper()
+	shown := ""
+	for end := time.Now().Add(patience); time.Now().Before(end); floor.Pause() {
+		shown = s.Appctl("bond/show", bond)
+		if strings.Contains(shown, "lacp_status: negotiated") && strings.Count(shown, ": enabled") == members {
+			return
+		}
+	}
+	s.t.Fatalf("LACP does not agree on %d members: %s", members, shown)
 }

@@ -96,13 +96,9 @@ func cables(t *testing.T, switches ...*openvswitch.Switch) {
 			floor.Must(t, s.Space.Builder.Shape(link, trunkRate, floor.Bucket(trunkRate), queue))
 		}
 	}
-	for range 600 { // within seconds
-		if strings.Count(switches[0].Appctl("bond/show", "bond0"), ": enabled") == 2 {
-			return
-		}
-		time.Sleep(100 * time.Millisecond)
+	for _, s := range switches {
+		s.Await("bond0", 2, time.Minute)
 	}
-	t.Fatal("LACP does not agree: ", switches[0].Appctl("bond/show", "bond0"))
 }
 
 // linerate runs the program where the switches are reached from, and returns its standard

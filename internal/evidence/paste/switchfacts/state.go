@@ -1,4 +1,6 @@
-package switchtext
+// Package switchfacts makes a switch of what readers found in its outputs: the facts of
+// a host that is one, as a switchstate.Switch.
+package switchfacts
 
 import (
 	"cmp"
@@ -113,7 +115,7 @@ var counters = []struct {
 
 // port is what is told of a port, or of a channel's own, under a subject.
 func port(h *piece.Host, subject, name string) switchstate.Port {
-	p := switchstate.Port{Name: name, Description: text(h, subject, "description"), Channel: text(h, subject, "channel"), Admin: text(h, subject, "admin"), Oper: text(h, subject, "state"),
+	p := switchstate.Port{Name: name, Description: text(h, subject, "description"), Channel: text(h, subject, "channel"), Admin: text(h, subject, "admin"), MAC: mac(h, subject, "mac"), Oper: text(h, subject, "state"),
 		Reason: cmp.Or(text(h, subject, "err_disabled"), text(h, subject, "status")), Speed: piece.Speed(text(h, subject, "speed")), Duplex: text(h, subject, "duplex"), MTU: number(h, subject, "mtu")}
 	p.VLANs = switchstate.VLANs{Mode: text(h, subject, "switchport"), Access: number(h, subject, "access_vlan"), Native: number(h, subject, "native_vlan"), Allowed: text(h, subject, "vlans")}
 	junosMembers(h, subject, &p.VLANs)
@@ -137,9 +139,9 @@ func junosMembers(h *piece.Host, subject string, v *switchstate.VLANs) {
 	if v.Allowed != "" || v.Access > 0 {
 		return
 	}
-	set := make(vlanSet)
+	set := make(piece.VLANSet)
 	for _, x := range h.Facts[subject]["vlan_members"] {
-		more, ok := vlansOf(cmp.Or(text(h, "vlan "+x.Text, "id"), x.Text))
+		more, ok := piece.VLANsOf(cmp.Or(text(h, "vlan "+x.Text, "id"), x.Text))
 		if !ok {
 			return // one without a number: the list would be short
 		}
@@ -163,6 +165,9 @@ func channel(h *piece.Host, name string, ports []string) switchstate.Channel {
 		MinLinks: number(h, subject, "min_links"), PairID: cmp.Or(text(h, subject, "mlag_id"), text(h, "mlag "+name, "id"))}
 	if c.Protocol == "none" {
 		c.Protocol = ""
+	}
+	if all := piece.Speed(text(h, subject, "bandwidth")); c.Speed > 0 && all > c.Speed { // the speed is printed of one member
+		c.Speed = all
 	}
 	c.Hash = switchstate.Hash{Words: cmp.Or(text(h, subject, "hash"), text(h, subject, "load_balance"))}
 	if c.Hash.Words != "" {
@@ -334,7 +339,7 @@ func bridged(h *piece.Host, subject string, v *switchstate.VLANs) {
 	if *v != (switchstate.VLANs{}) {
 		return
 	}
-	if set, ok := vlansOf(text(h, subject, "bridge-vids")); ok {
+	if set, ok := piece.VLANsOf(text(h, subject, "bridge-vids")); ok {
 		v.Mode, v.Allowed = "trunk", set.String()
 	}
 	v.Native = number(h, subject, "bridge-pvid")
@@ -356,8 +361,15 @@ func neighbors(h *piece.Host) (out []netstate.Neighbor) {
 				n.Management = append(n.Management, a)
 			}
 		}
-		if last := len(out) - 1; last >= 0 && out[last].Link == local && alike(out[last].Port, n.Port) && (n.SystemName != "" && n.SystemName == out[last].SystemName || n.Chassis != "" && n.Chassis == out[last].Chassis) {
-			o := &out[last]
+		at := slices.IndexFunc(out, func(o netstate.Neighbor) bool {
+			_, same := oneName(o.SystemName, n.SystemName)
+			return o.Link == local && alike(o.Port, n.Port) && alike(o.Chassis, n.Chassis) && (same || n.Chassis != "" && n.Chassis == o.Chassis)
+		})
+		if at >= 0 {
+			o := &out[at]
+			if name, same := oneName(o.SystemName, n.SystemName); same {
+				o.SystemName = name
+			}
 			o.SystemName, o.Port, o.PortDescription, o.Chassis = cmp.Or(o.SystemName, n.SystemName), cmp.Or(o.Port, n.Port), cmp.Or(o.PortDescription, n.PortDescription), cmp.Or(o.Chassis, n.Chassis)
 			o.SystemText, o.Management = cmp.Or(o.SystemText, n.SystemText), slices.Compact(append(o.Management, n.Management...))
 			o.MaxFrame, o.VLAN = cmp.Or(o.MaxFrame, n.MaxFrame), cmp.Or(o.VLAN, n.VLAN)
@@ -366,6 +378,19 @@ func neighbors(h *piece.Host) (out []netstate.Neighbor) {
 		out = append(out, n)
 	}
 	return out
+}
+
+// leastCut is how much of a name tables print at the least before they cut it.
+const leastCut = 12
+
+// oneName is the longer of two names where they are one: tables cut names, with dots
+// or without.
+func oneName(a, b string) (string, bool) {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	cut := strings.TrimSuffix(a, "...")
+	return b, a != "" && (a == b || len(a) >= leastCut && strings.HasPrefix(b, cut))
 }
 
 // alike reports two texts of which one may be missing.
