@@ -196,7 +196,7 @@ func meaning(format render.Format, e ledger.Entry) ledger.Entry {
 func isUsual(format render.Format, in render.Input, e ledger.Entry) bool {
 	_, physical := in.Host.Network.Ethernet(e.Where)
 	switch e.Key + " " + e.Value {
-	case "accept-ra true", "wakeonlan false":
+	case "accept-ra true", "wakeonlan false", "queue_id 0", "port_prio 0":
 		return true
 	case "ignore-carrier true":
 		return !physical // netplan's own for virtual devices

@@ -51,7 +51,12 @@ func (w *writer) mptcp(d device.Device, item *yamldoc.Node) {
 // routing is the device's routes and rules, which stand apart in a state.
 func (w *writer) routing(d device.Device, name string) {
 	for i, r := range d.Routes {
-		w.route(d, name, fmt.Sprintf("routes[%d]", i), r)
+		key := fmt.Sprintf("routes[%d]", i)
+		if slices.ContainsFunc(d.Routes[:i], func(before fabric.Route) bool { return oneToNmstate(d, before, r) }) {
+			w.ledger.Cannot(d.ID, key, "nmstate keeps one route to a destination by one next hop in a table, whatever their metrics: the first was written")
+			continue
+		}
+		w.route(d, name, key, r)
 	}
 	for i, m := range w.in.Host.Multipath {
 		for _, hop := range m.Hops {
@@ -94,6 +99,14 @@ func (w *writer) routing(d device.Device, name string) {
 		w.rules.Items = append(w.rules.Items, entry)
 		w.ledger.Say(d.ID, key, key+".priority", key+".mark", "source_rules")
 	}
+}
+
+// oneToNmstate reports two routes of a device that nmstate takes for one (nmstatectl gc
+// 2.2.62 drops the second).
+func oneToNmstate(d device.Device, x, y fabric.Route) bool {
+	one, other := d.RouteKeys(x), d.RouteKeys(y)
+	same := func(key string) bool { return one[key] == other[key] }
+	return same("to") && same("via") && same("from") && same("type") && device.Table(x.Table) == device.Table(y.Table)
 }
 
 func (w *writer) route(d device.Device, name, key string, r fabric.Route) {
