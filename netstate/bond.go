@@ -277,6 +277,12 @@ type BondPort struct {
 	PartnerChurn string `json:"partner_churn,omitempty"`
 }
 
+// BothPassive reports a port of 802.3ad at which neither end sends LACP frames by itself;
+// false where the states of either were not read.
+func (p BondPort) BothPassive() bool {
+	return p.ActorState != 0 && p.PartnerState != 0 && (p.ActorState|p.PartnerState)&LACPActivity == 0
+}
+
 // UsablePorts returns the slaves of the named bond that carry transmit
 // traffic, in the order the transmit hash indexes them: enslave order,
 // without ports that are down, in backup state, or outside the active

@@ -129,8 +129,7 @@ func (b bondView) bothPassive() (Finding, bool) {
 	var out []netstate.Link
 	var evidence []record.Evidence
 	for _, p := range b.ports {
-		if p.Port == nil || !p.Carrier || p.Port.ActorState == 0 || p.Port.PartnerState == 0 || p.Port.PartnerMAC.IsZero() ||
-			p.Port.ActorState&netstate.LACPActivity != 0 || p.Port.PartnerState&netstate.LACPActivity != 0 {
+		if p.Port == nil || !p.Carrier || p.Port.PartnerMAC.IsZero() || !p.Port.BothPassive() {
 			continue
 		}
 		out = append(out, p)

@@ -376,7 +376,7 @@ func (v *view) notInSync(f livetraffic.Flow, at direction) (record.Finding, bool
 		if !ok || !l.Up || !l.Carrier || l.Port == nil || l.Port.ActorState == 0 || l.Port.PartnerState == 0 {
 			continue
 		}
-		if passive := (l.Port.ActorState|l.Port.PartnerState)&netstate.LACPActivity == 0; passive || l.Port.ActorState&netstate.LACPExpired != 0 {
+		if l.Port.BothPassive() || l.Port.ActorState&netstate.LACPExpired != 0 {
 			out = append(out, name)
 			evidence = append(evidence, diagnose.Fact("LACP on "+name, fmt.Sprintf("states %d and %d", l.Port.ActorState, l.Port.PartnerState), "IFLA_BOND_SLAVE_AD_ACTOR_OPER_PORT_STATE, ..._PARTNER_..."))
 		}

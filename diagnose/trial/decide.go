@@ -26,6 +26,11 @@ const (
 	surest  = 0.97
 )
 
+// Explained is what a record's trial shows in that state, with the probes made for it.
+func Explained(state predict.Fabric, r record.Record, t record.Trial) record.Finding {
+	return Decide(state, Judge(state, t), t, r.ProbesOf(t))
+}
+
 // Decide is a trial's finding once probes were made for it in the fabric's state: each
 // outcome makes the causes that would show it likelier and the others less so. A probe of
 // kind "same" is what the others are set beside, else the trial itself; probes that show

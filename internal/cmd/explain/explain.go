@@ -120,7 +120,7 @@ func findingOf(state predict.Fabric, r record.Record, t record.Trial) record.Fin
 	if t.Phase != "" && t.Finding != nil {
 		return *t.Finding
 	}
-	return diagnosetrial.Decide(state, diagnosetrial.Judge(state, t), t, r.ProbesOf(t))
+	return diagnosetrial.Explained(state, r, t)
 }
 
 // worthExpecting is how much more than the rate an expectation must be to be

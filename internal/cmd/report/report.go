@@ -170,7 +170,7 @@ func judged(r record.Record) record.Record {
 		if _, _, probe := t.Probe(); probe || t.Finding != nil {
 			continue
 		}
-		f := diagnosetrial.Decide(state, diagnosetrial.Judge(state, *t), *t, r.ProbesOf(*t))
+		f := diagnosetrial.Explained(state, r, *t)
 		t.Finding = &f
 	}
 	return r

@@ -41,6 +41,21 @@ func TestDiscoverTies(t *testing.T) {
 			fmt.Sprintf(`override .1.0.8802.1.1.2.1.4.1.1.8.0.%d.1 octet_str "%s"`, n, remote.described), fmt.Sprintf(`override .1.0.8802.1.1.2.1.4.1.1.9.0.%d.1 octet_str "%s"`, n, remote.name))
 	}
 	agent(t, sw, rows...)
+	topo, text := discovered(t, sw, a, b)
+	for host, port := range map[string]string{a.NS.Name: "p0", b.NS.Name: "p1"} {
+		if at, ok := topo.Where(host, "eth0"); !ok || at != (topology.At{Switch: "leaf", Port: port}) {
+			t.Errorf("%s hangs on %v, want leaf %s:\n%s", host, at, port, text)
+		}
+	}
+	if s, _ := topo.Switch("leaf"); s.Reach != "snmp://127.0.0.1" {
+		t.Errorf("reached by %q", s.Reach)
+	}
+}
+
+// discovered is how two hosts hang on the switches in the file that discover writes of them
+// and of the snmpd beside the program, and that file.
+func discovered(t *testing.T, sw, a, b floor.Space) (topo *topology.Network, text []byte) {
+	t.Helper()
 	dir := t.TempDir()
 	floor.Must(t, os.WriteFile(filepath.Join(dir, "secret.yaml"), []byte("community: "+community+"\n"), 0o600))
 	t.Setenv("LINERATE_SWITCH_CREDENTIALS", filepath.Join(dir, "secret.yaml"))
@@ -50,15 +65,8 @@ func TestDiscoverTies(t *testing.T) {
 	floor.Must(t, err)
 	f, err := fabric.Parse(file, text)
 	floor.Must(t, err)
-	for host, port := range map[string]string{a.NS.Name: "p0", b.NS.Name: "p1"} {
-		if f.Topology == nil {
-			t.Fatalf("no switches:\n%s", text)
-		}
-		if at, ok := f.Topology.Where(host, "eth0"); !ok || at != (topology.At{Switch: "leaf", Port: port}) {
-			t.Errorf("%s hangs on %v, want leaf %s:\n%s", host, at, port, text)
-		}
+	if f.Topology == nil {
+		t.Fatalf("no switches:\n%s", text)
 	}
-	if s, _ := f.Topology.Switch("leaf"); s.Reach != "snmp://127.0.0.1" {
-		t.Errorf("reached by %q", s.Reach)
-	}
+	return f.Topology, text
 }

@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/fabric/topology"
 	"github.com/linerate/linerate/internal/host/openvswitch/testswitch"
 	"github.com/linerate/linerate/internal/lab/labtest/floor"
@@ -104,20 +103,9 @@ func TestDiscoverLLDP(t *testing.T) {
 		speaks(t, host, "")
 	}
 	speaks(t, sw, agentx).hears(t, 3)
-	dir := t.TempDir()
-	floor.Must(t, os.WriteFile(filepath.Join(dir, "secret.yaml"), []byte("community: "+community+"\n"), 0o600))
-	t.Setenv("LINERATE_SWITCH_CREDENTIALS", filepath.Join(dir, "secret.yaml"))
-	file := filepath.Join(dir, "fabric.yaml")
-	linerate(t, sw, "discover", "netns:"+a.NS.Name, "netns:"+b.NS.Name, "snmp://127.0.0.1", "-o", file)
-	text, err := os.ReadFile(file)
-	floor.Must(t, err)
-	f, err := fabric.Parse(file, text)
-	floor.Must(t, err)
-	if f.Topology == nil {
-		t.Fatalf("no switches:\n%s", text)
-	}
+	topo, text := discovered(t, sw, a, b)
 	for _, c := range []struct{ host, link, port string }{{a.NS.Name, "eth0", "p0"}, {b.NS.Name, "eth0", "q0"}, {b.NS.Name, "eth1", "q1"}} {
-		if at, ok := f.Topology.Where(c.host, c.link); !ok || at != (topology.At{Switch: "leaf", Port: c.port}) {
+		if at, ok := topo.Where(c.host, c.link); !ok || at != (topology.At{Switch: "leaf", Port: c.port}) {
 			t.Errorf("%s of %s hangs on %v, want leaf %s:\n%s", c.link, c.host, at, c.port, text)
 		}
 	}
