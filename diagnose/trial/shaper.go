@@ -298,7 +298,7 @@ func (v *wayView) hiddenShaper() (hypothesis, bool) {
 		h.sure *= 0.55
 		h.against = append(h.against, record.Evidence{What: "speed of " + own, Value: "unknown: it may be the limit itself", Source: fromCounters})
 	}
-	h.remedy = record.ByHand(fmt.Sprintf("look for a rate limit on the way: `tc qdisc show` on both hosts, the switch's ports, the provider's contract for about %v", w.goodput/rateOf(v.efficiency())))
+	h.remedy = record.ByHand(fmt.Sprintf("look for a rate limit on the way: `tc qdisc show` on both hosts, the switch's ports, the provider's contract for about %v", w.goodput/unit.BitRate(v.efficiency())))
 	h.decide = v.decideStreams(record.Shaper, record.Congestion)
 	return h, true
 }
