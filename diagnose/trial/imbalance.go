@@ -69,6 +69,9 @@ func (v *wayView) oneSided(doubt func(full, idle []linkLoad, placed int) float64
 			continue
 		}
 		h := v.imbalance(side, full, idle)
+		if placed > 0 && h.cause == record.SingleLink && v.pairs() == 1 && len(v.lanes) > len(full) {
+			continue // streams of one pair of addresses are on both: ports do count
+		}
 		h.sure *= sure
 		if !allFull(full) {
 			h.sure *= 0.85
