@@ -8,19 +8,28 @@ import (
 )
 
 // Pattern is a regular expression that looks at a line before it runs: most lines are
-// nobody's, and a byte or a word tells. It matches what its Regexp does.
+// nobody's, and a byte, a word or an automaton tells. It matches what its Regexp does.
 type Pattern struct {
 	*regexp.Regexp
 	glance func() glance
+	whole  *automaton
 }
 
 // Compile is a pattern; it panics where the expression is none.
 func Compile(expression string) Pattern {
-	return Pattern{regexp.MustCompile(expression), sync.OnceValue(func() glance { return glanceOf(expression) })}
+	return Pattern{regexp.MustCompile(expression), sync.OnceValue(func() glance { return glanceOf(expression) }), &automaton{expression: expression}}
 }
 
 // MatchString reports whether the line holds a match.
-func (p Pattern) MatchString(s string) bool { return p.may(s) && p.Regexp.MatchString(s) }
+func (p Pattern) MatchString(s string) bool {
+	if !p.glimpse(s) {
+		return false
+	}
+	if match, sure := p.whole.answer(s); sure {
+		return match
+	}
+	return p.Regexp.MatchString(s)
+}
 
 // FindString is the leftmost match; "" none.
 func (p Pattern) FindString(s string) string {
@@ -83,7 +92,17 @@ type glance struct {
 // mostWords is how many words are worth looking for one by one.
 const mostWords = 24
 
+// may reports a line that the expression is worth running over.
 func (p Pattern) may(s string) bool {
+	if !p.glimpse(s) {
+		return false
+	}
+	match, sure := p.whole.answer(s)
+	return match || !sure
+}
+
+// glimpse reports a line that has what every match has.
+func (p Pattern) glimpse(s string) bool {
 	g := p.glance()
 	if g.first != nil {
 		if g.blanks {
