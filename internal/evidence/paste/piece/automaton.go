@@ -14,7 +14,7 @@ import (
 // Ullman, Compilers, section 3.7). For little text it is not worth making.
 type automaton struct {
 	expression string
-	read       atomic.Int64 // bytes that it was asked of
+	read       atomic.Int64 // bytes that were read without it
 
 	mu       sync.Mutex
 	prog     *syntax.Prog // nil: not made, or given up
@@ -44,7 +44,7 @@ const (
 )
 
 const (
-	worthwhile = 8 << 10 // bytes
+	worthwhile = 2 << 10 // bytes
 	mostStates = 400
 	perState   = 50 // bytes that a state is worth making for
 

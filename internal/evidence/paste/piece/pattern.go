@@ -11,21 +11,18 @@ import (
 // nobody's, and a byte, a word or an automaton tells. It matches what its Regexp does.
 type Pattern struct {
 	*regexp.Regexp
-	glance func() glance
+	glance func() *glance
 	whole  *automaton
 }
 
 // Compile is a pattern; it panics where the expression is none.
 func Compile(expression string) Pattern {
-	return Pattern{regexp.MustCompile(expression), sync.OnceValue(func() glance { return glanceOf(expression) }), &automaton{expression: expression}}
+	return Pattern{regexp.MustCompile(expression), sync.OnceValue(func() *glance { return glanceOf(expression) }), &automaton{expression: expression}}
 }
 
 // MatchString reports whether the line holds a match.
 func (p Pattern) MatchString(s string) bool {
-	if !p.glimpse(s) {
-		return false
-	}
-	if match, sure := p.whole.answer(s); sure {
+	if match, sure := p.sees(s); sure {
 		return match
 	}
 	return p.Regexp.MatchString(s)
@@ -94,27 +91,32 @@ const mostWords = 24
 
 // may reports a line that the expression is worth running over.
 func (p Pattern) may(s string) bool {
-	if !p.glimpse(s) {
-		return false
-	}
-	match, sure := p.whole.answer(s)
+	match, sure := p.sees(s)
 	return match || !sure
 }
 
-// glimpse reports a line that has what every match has.
-func (p Pattern) glimpse(s string) bool {
+// sees reports a match; not sure where the expression has to tell.
+func (p Pattern) sees(s string) (match, sure bool) {
 	g := p.glance()
-	if g.first != nil {
-		if g.blanks {
-			s = strings.TrimLeft(s, " \t\n\f\r")
-		}
-		if s == "" || !g.first[s[0]] {
-			return false
-		}
-		if g.prefixes != nil {
-			return hasAny(s, g.prefixes, strings.HasPrefix)
-		}
+	if !g.begins(s) || !g.has(s) {
+		return false, true
 	}
+	return p.whole.answer(s)
+}
+
+// begins reports a line that begins as a match may.
+func (g *glance) begins(s string) bool {
+	if g.first == nil {
+		return true
+	}
+	if g.blanks {
+		s = strings.TrimLeft(s, " \t\n\f\r")
+	}
+	return s != "" && g.first[s[0]] && (g.prefixes == nil || hasAny(s, g.prefixes, strings.HasPrefix))
+}
+
+// has reports a line that has one of the words.
+func (g *glance) has(s string) bool {
 	return (g.words == nil || hasAny(s, g.words, strings.Contains)) && (g.folded == nil || g.folded.in(s))
 }
 
@@ -127,7 +129,8 @@ func hasAny(s string, words []string, has func(s, word string) bool) bool {
 	return false
 }
 
-func glanceOf(expression string) (g glance) {
+func glanceOf(expression string) *glance {
+	g := &glance{}
 	re, err := syntax.Parse(expression, syntax.Perl)
 	if err != nil {
 		return g
