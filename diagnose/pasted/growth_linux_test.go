@@ -67,9 +67,8 @@ func TestGrowth(t *testing.T) {
 	}
 }
 
-// TestLarge: 10 MB are answered in seconds of a processor, 4 to 6 on a loaded machine:
-// the time grows with a text's length, not by its hosts times its runs, and expressions
-// run over the lines that they match.
+// TestLarge: 10 MB are answered in seconds of a processor, 5 to 8 on a loaded machine:
+// the time grows with a text's length, not by its hosts times its runs.
 func TestLarge(t *testing.T) {
 	if testing.Short() {
 		t.Skip("left out by -short: it takes seconds")
@@ -77,7 +76,7 @@ func TestLarge(t *testing.T) {
 	text := largeText(t)
 	start := used(t)
 	Judge(paste.Parse([]piece.Text{{Bytes: text}}))
-	if took := used(t) - start; took > 10*time.Second {
+	if took := used(t) - start; took > 20*time.Second {
 		t.Errorf("%d kB took %v", len(text)>>10, took)
 	} else {
 		t.Logf("%d kB took %v", len(text)>>10, took)

