@@ -44,6 +44,8 @@ type Case struct {
 	Runs    []Run
 	Read    []Read
 	NotRead []NotRead
+	// Described are the texts that describe something: nothing of them was read.
+	Described []Described
 
 	// Topics are what sentences speak of so far, by the words of who reads them: no
 	// facts of any host.
