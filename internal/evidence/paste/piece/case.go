@@ -58,6 +58,10 @@ type Case struct {
 // Complaint is the topic of a text in which somebody misses something.
 const Complaint = "complaint"
 
+// Titled is the topic of a text in which few words name a bundle, as people write above a
+// result: no sentence, so that nothing but a measurement beside it says more.
+const Titled = "titled bundle"
+
 // Read is an output that was understood.
 type Read struct {
 	Kind string
