@@ -82,6 +82,7 @@ var readers = piece.Table{
 	hosttext.Units,
 	hosttext.Ifcfg,
 	hosttext.Nmcli,
+	hosttext.Unindented,
 	hosttext.Document,
 	hosttext.IPWords,
 	hosttext.IPBrief,

@@ -58,6 +58,9 @@ type Case struct {
 // Complaint is the topic of a text in which somebody misses something.
 const Complaint = "complaint"
 
+// LostIndentation is the kind of an output of which the columns that rows begin at were lost.
+const LostIndentation = "netplan without its indentation"
+
 // Titled is the topic of a text in which few words name a bundle, as people write above a
 // result: no sentence, so that nothing but a measurement beside it says more.
 const Titled = "titled bundle"
