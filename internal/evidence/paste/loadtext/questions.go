@@ -40,11 +40,11 @@ func sentence(line string) bool {
 // title reports a few words that name a bundle, as people write above a result.
 func title(line string) bool {
 	words := len(strings.Fields(line))
-	return words > 1 && words < fewestWords && piece.Spoken(line) && !strings.ContainsAny(line, "={}[]|/") && bundleWords.MatchString(line) && !command.MatchString(line)
+	return words > 1 && words < fewestWords && piece.Spoken(line) && !strings.ContainsAny(line, "={}[]|/") && bundleWords.MatchString(line) && !command.MatchString(line) && !noBundle.MatchString(line)
 }
 
 // command is how a line of a configuration or of an output begins.
-var command = piece.Compile(`(?i)^\s*(?:[!#$>+-]|\d+(?:[:.)\s]|$)|interface|iface|auto|set|add|show|display|channel-|no |ip |lag |lacp |bond\S*\s*:|switch|port|name|mode|type|protocol|description|group|trunk)|:\s*\S+$`)
+var command = piece.Compile(`(?i)^\s*(?:[!#$>+-]|\d+(?:[:.)\s]|$)|interface|iface|auto|set|add|show|display|channel-|no |ip |lag (?:\d|hash|id)|lacp (?:rate|mode|time\w*|active|passive|system|port|priority|fast|slow|on|off)\b|bond\S*\s*:|switchport|port[ :]|name|mode|type|protocol|description|group|trunk)|:\s*\S+$`)
 
 var bundleWords = piece.Compile(`(?i)(?:聚合|双网卡|агрегац\p{L}*|объедин\p{L}* (?:\p{L}+ ){0,2}(?:порт|интерфейс|сетев)\p{L}*|agr[ée]gation\b|agregaci[óo]n\b|gebündelt\p{L}*|bündelung\b)|\b(?:bond(?:ed|ing|s)?|bond\d+|lacp|802\.3ad|link[ -]aggregat\w+|lagg?\d*|lag|port[ -]?channel\w*|ether[ -]?channel\w*|nic team\w*|teamd|balance-(?:alb|tlb|xor))\b`)
 
