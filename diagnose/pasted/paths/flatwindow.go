@@ -35,6 +35,11 @@ func flatWindow(v *scene.View) {
 		if r.Window > 0 {
 			whose = fmt.Sprintf("the buffer that was asked for (%v with -w), or the receiver's window", r.Window)
 		}
+		for _, w := range windows {
+			if w.cause == record.ReceiveWindow && flight >= 0.75*w.bytes && flight <= 1.1*w.bytes {
+				whose = w.what + ": " + whose
+			}
+		}
 		v.Add(record.ReceiveWindow, 0.62, host, fmt.Sprintf("the window over %.0f ms", ms),
 			fmt.Sprintf("%v over %.0f ms is %v in flight, about the congestion window of %v, which does not grow in %d intervals though nothing was sent again: no loss and no queue limits this flow but %s. A flow carries its window in each round trip.", r.Rate, ms, unit.Bytes(flight), r.CwndMost, r.Intervals, whose),
 			fmt.Sprintf("Raise the third values on both ends: for 1 Gbit/s about %v (twice the rate times the round trip): `sysctl -w net.ipv4.tcp_rmem='4096 131072 N' net.ipv4.tcp_wmem='4096 65536 N'`, with net.core.rmem_max and wmem_max for programs that set buffers themselves, and no -w; or use several flows.", unit.Bytes(2*1e9/8*ms/1000)),

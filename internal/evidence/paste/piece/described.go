@@ -28,6 +28,7 @@ const (
 	fewestTitles   = 3   // underlined
 	fewestMarked   = 12  // lines of prose below a heading
 	fewestGoingOn  = 20  // lines that go on in the next, where no heading is
+	fewestWhole    = 5   // lines that go on or end a sentence, below headings
 	wordsOfOne     = 250 // in so many words a description says "I" once at most
 )
 
@@ -44,7 +45,7 @@ var (
 
 // signs are what tells a description from a case.
 type signs struct {
-	sections, standard, entries, titles, headings, forms, prose, goesOn, words, speaker int
+	sections, standard, entries, titles, headings, forms, prose, goesOn, ends, words, speaker int
 }
 
 // describes is what kind of description lines are; "" they may be a case.
@@ -62,7 +63,8 @@ func describes(lines []Line) string {
 		return ""
 	case n.entries >= fewestEntries && n.prose >= n.entries:
 		return changes
-	case n.titles >= fewestTitles && n.prose >= fewestTitles, n.headings > n.forms && n.forms*3 < n.headings && n.prose >= fewestMarked, n.goesOn >= fewestGoingOn && n.goesOn*4 > n.prose:
+	case n.prose < fewestMarked:
+	case n.titles >= fewestTitles && n.goesOn >= fewestWhole, n.headings > n.forms && n.forms*3 < n.headings && n.goesOn+n.ends >= fewestWhole, n.goesOn >= fewestGoingOn && n.goesOn*4 > n.prose:
 		return documentation
 	}
 	return ""
@@ -101,6 +103,9 @@ func (n *signs) look(text string, above []Line) {
 		return
 	}
 	n.prose++
+	if strings.HasSuffix(trimmed, ".") || trimmed[0] == '|' {
+		n.ends++
+	}
 	if first := trimmed[0]; first >= 'a' && first <= 'z' && strings.Count(before, " ") >= fewestSpaces && Spoken(before) && prose.MatchString(before) && !endsSentence.MatchString(before) {
 		n.goesOn++
 	}
