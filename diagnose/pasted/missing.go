@@ -303,6 +303,10 @@ func unknown(v *scene.View, missing []scene.Missing) scene.Finding {
 		f.Remedy = "Start the other end (`iperf3 -s` there), let its port through the firewalls (5201 is iperf3's), and see that the address is reached (`ping`); then measure again."
 		return f
 	}
+	if all := v.Case.Described; len(all) > 0 && len(v.Case.Read) == 0 {
+		f.Summary = fmt.Sprintf("Unknown: this is %s. It describes, and is nobody's case: what it says and shows as examples was not read.", all[0].Kind)
+		f.Evidence = []record.Evidence{scene.Saw("no case", all[0].Kind, all[0].Source)}
+	}
 	for _, m := range missing[:min(len(missing), 3)] {
 		f.Remedy += fmt.Sprintf("Run on %s: `%s` (%s). ", m.On(), m.Command, m.Why)
 	}

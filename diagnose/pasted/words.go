@@ -2,6 +2,7 @@ package pasted
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/linerate/linerate/diagnose/pasted/scene"
@@ -19,7 +20,11 @@ func ReadText(c piece.Case) string {
 	for _, n := range c.NotRead {
 		lines += n.Count()
 	}
-	return fmt.Sprintf("Read: %s; %s not recognised.", unit.Counted(len(c.Read), "output"), unit.Counted(lines, "line"))
+	said := fmt.Sprintf("Read: %s; %s not recognised.", unit.Counted(len(c.Read), "output"), unit.Counted(lines, "line"))
+	if slices.ContainsFunc(c.Read, func(r piece.Read) bool { return r.Kind == piece.LostIndentation }) {
+		said += " The netplan file has lost its indentation: read by its keys alone. Post it as code to have it read whole."
+	}
+	return said
 }
 
 // Lines is the answer as text: in its first line what limits, then what that rests on.

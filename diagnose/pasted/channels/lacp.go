@@ -157,6 +157,9 @@ func lacpSplit(v *scene.View) {
 					active = id
 				}
 			}
+			if whichUnknown(v, b, ids, len(ids[active])) {
+				continue
+			}
 		}
 		for _, id := range slices.Sorted(maps.Keys(ids)) {
 			if id == active {
@@ -169,6 +172,37 @@ func lacpSplit(v *scene.View) {
 			}
 		}
 	}
+}
+
+// whichUnknown: several aggregators with as many ports each, and nothing that parts them: read
+// without root, /proc/net/bonding has neither the one that carries nor the partners.
+func whichUnknown(v *scene.View, b scene.Bond, ids map[float64][]string, most int) bool {
+	largest := 0
+	evidence := []record.Evidence{}
+	for _, id := range slices.Sorted(maps.Keys(ids)) {
+		if len(ids[id]) == most {
+			largest++
+		}
+		for _, name := range ids[id] {
+			_, fastest := b.Speeds()
+			_, heard := b.Host.Get("link "+name, "partner_system_mac")
+			_, keyed := b.Host.Get("link "+name, "actor_key")
+			if own := scene.SpeedOf(b.Host, name); heard || keyed || own > 0 && own < fastest {
+				return false
+			}
+			x, _ := b.Host.Get("link "+name, "aggregator_id")
+			evidence = append(evidence, scene.Saw("aggregator of "+name, x.Text, x.Source))
+		}
+	}
+	if largest < 2 {
+		return false
+	}
+	f := v.Add(record.LACPDown, 0.68, b.Host, fmt.Sprintf("%s of %s", b.Name, scene.NameOf(b.Host)),
+		fmt.Sprintf("The ports of %s are in %d LACP aggregators, and a bond carries by one of them: the others are up and move nothing. Which one carries is not in what was read, as it needs root.", b.Name, len(ids)),
+		"Compare the switch's ports: one LACP group (or one MLAG of both switches), LACP on each, one speed. A port whose partner is zeros hears no LACP.", evidence...)
+	f.Ask = []scene.Missing{{Command: "cat /proc/net/bonding/" + b.Name, Host: b.Host.Name, Why: "as root: the active aggregator, and the partner and state of each port"},
+		{Command: "show lacp neighbor; show etherchannel summary", Host: "the switch", Why: "which ports are bundled, in which group, and whom each hears"}}
+	return true
 }
 
 // outside judges one port that is up and not in the aggregator that carries.

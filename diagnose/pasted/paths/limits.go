@@ -101,7 +101,7 @@ func fullProgram(v *scene.View) {
 		what = "one core"
 	}
 	cause := record.SenderCPU
-	if strings.HasPrefix(what, "ksoftirq") || what == "one core" && v.Said("core_receives") {
+	if strings.HasPrefix(what, "ksoftirq") || what == "one core" && v.Said("core_receives", "forwards") {
 		cause = record.ReceiverCPU
 	}
 	sure, remedy := 0.58, "More flows over more queues and cores, larger packets (MTU, GRO and TSO on), or a faster core."

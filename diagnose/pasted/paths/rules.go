@@ -195,7 +195,7 @@ var windows = []window{
 
 // longWindow: a rate that is a usual window over the round trip.
 func longWindow(v *scene.View) {
-	h, x, ok := v.SaidBy("trip_ms")
+	h, x, by, ok := tripOf(v)
 	if !ok || v.HasFinding(record.ReceiveWindow) || v.HasFinding(record.SendBuffer) {
 		return
 	}
@@ -207,17 +207,17 @@ func longWindow(v *scene.View) {
 		if r.UDP || r.Rate == 0 || r.Retransmits > 0 || max(len(r.Streams), r.Parallel) > 1 || r.Target > 0 || r.Window > 0 {
 			continue
 		}
-		if inFlight(v, h, 0.58, r.Rate, scene.Saw(r.Tool, r.Rate.String(), r.Source), x) {
+		if inFlight(v, h, 0.58, r.Rate, scene.Saw(r.Tool, r.Rate.String(), r.Source), x, by) {
 			return
 		}
 	}
 	if rate, _, at := saidRate(v, "rate_one"); len(v.Case.Runs) == 0 && !v.Said("rate_many", "lossy") {
-		inFlight(v, h, 0.52, rate, scene.Saw("said", rate.String()+" by one flow", at), x)
+		inFlight(v, h, 0.52, rate, scene.Saw("said", rate.String()+" by one flow", at), x, by)
 	}
 }
 
 // inFlight names the window that a flow's rate over a round trip comes to; false none.
-func inFlight(v *scene.View, h *piece.Host, sure float64, rate unit.BitRate, measured record.Evidence, ms piece.Value) bool {
+func inFlight(v *scene.View, h *piece.Host, sure float64, rate unit.BitRate, measured record.Evidence, ms piece.Value, by string) bool {
 	trip := piece.Float(ms.Text) / 1000
 	flight := float64(rate) / 8 * trip
 	for _, w := range windows {
@@ -227,7 +227,7 @@ func inFlight(v *scene.View, h *piece.Host, sure float64, rate unit.BitRate, mea
 		v.Add(w.cause, sure, h, "the window over "+ms.Text+" ms",
 			fmt.Sprintf("%v over %s ms is %v in flight: about %s. Without losses a flow is as fast as its window goes round, whatever the link is.", rate, ms.Text, unit.Bytes(flight), w.what),
 			fmt.Sprintf("Raise the third values on both ends, to about %v for 10 Gbit/s: `sysctl -w net.ipv4.tcp_rmem='4096 131072 N' net.ipv4.tcp_wmem='4096 65536 N'`, and net.core.rmem_max and wmem_max for programs that set buffers themselves; or use several flows.", unit.Bytes(2*10e9/8*trip)),
-			measured, scene.Saw("said", ms.Text+" ms", ms.Source)).Ask = longAsks
+			measured, scene.Saw(by, ms.Text+" ms", ms.Source)).Ask = longAsks
 		return true
 	}
 	return false

@@ -133,7 +133,11 @@ func heavyProgram(v *scene.View) {
 			scene.Saw("said", x.Text+" is heavy on the processor", x.Source)).Ask = coreAsks
 		return
 	}
-	v.Add(record.SenderCPU, contested(v, "cpu_full", 0.55), h, x.Text+" (heavy on the processor)",
+	cause := record.SenderCPU
+	if v.Said("forwards") {
+		cause = record.ReceiverCPU
+	}
+	v.Add(cause, contested(v, "cpu_full", 0.55), h, x.Text+" (heavy on the processor)",
 		fmt.Sprintf("By what is said, %s is heavy on the processor while it runs: it serves a connection with one core, which is full long before all of them are, and that core is the limit, at one end or the other.", x.Text),
 		ofProgram(x), scene.Saw("said", x.Text+" is heavy on the processor", x.Source)).Ask = []scene.Missing{
 		{Command: "top -H -b -n 1 | head -20; mpstat -P ALL 1 5", Host: "both ends", Why: "while it runs: whether one thread is near 100 %, and whose"},

@@ -81,7 +81,8 @@ const (
 // fullRun: a run of one connection that fills a link, where people ask about a bundle.
 func fullRun(v *scene.View) {
 	_, bundle := v.Case.Topics["bundle"]
-	if !bundle || !v.Complains() || len(v.Bonds)+len(v.Switches) > 0 || len(v.Findings) > 0 && !v.HasFinding(record.SingleLink) || v.Said("one_here", "striped", "rate_guest") {
+	_, titled := v.Case.Topics[piece.Titled]
+	if !bundle && !titled || !v.Complains() || len(v.Bonds)+len(v.Switches) > 0 || len(v.Findings) > 0 && !v.HasFinding(record.SingleLink) || v.Said("one_here", "striped", "rate_guest") {
 		return
 	}
 	_, told, known := v.SaidBy("port_bps")

@@ -84,7 +84,11 @@ func (a account) storage() {
 	if _, line := a.Case.Topics["radio"]; line && by == "" && test == "another transfer" {
 		return // a line has another rate each way
 	}
-	evidence := []record.Evidence{scene.Saw("said of the copy", slow.String(), at), scene.Saw(test, net.String(), from)}
+	source := test
+	if _, ran := a.measured(); !ran {
+		source = "said of " + test
+	}
+	evidence := []record.Evidence{scene.Saw("said of the copy", slow.String(), at), scene.Saw(source, net.String(), from)}
 	if disk, seen := a.rate("disk_bps"); disk > 0 {
 		evidence = append(evidence, scene.Saw("said of the disks", disk.String(), seen))
 		if disk < net && scene.Close(slow, disk, 0.6, 1.2) {

@@ -82,6 +82,7 @@ var readers = piece.Table{
 	hosttext.Units,
 	hosttext.Ifcfg,
 	hosttext.Nmcli,
+	hosttext.Unindented,
 	hosttext.Document,
 	hosttext.IPWords,
 	hosttext.IPBrief,
@@ -173,9 +174,9 @@ const (
 var subjects = []string{"bundle", "large", "iperf", "rates", pathtext.Throughput}
 
 // Answerable reports a case of which something was read, or which asks what linerate
-// knows something of.
+// knows something of, or a text of which it knows that it is no case.
 func Answerable(c piece.Case) bool {
-	return len(c.Read) > 0 || slices.ContainsFunc(subjects, func(key string) bool { _, told := c.Topics[key]; return told }) ||
+	return len(c.Read)+len(c.Described) > 0 || slices.ContainsFunc(subjects, func(key string) bool { _, told := c.Topics[key]; return told }) ||
 		slices.ContainsFunc(c.Hosts, func(h *piece.Host) bool { _, carried := h.Get("said", "carried_bps"); return carried })
 }
 

@@ -13,7 +13,7 @@ import (
 var Questions = piece.Reader{
 	Kind: "a question in words",
 	Starts: func(line string) bool {
-		return sentence(line) && mayAsk(strings.ToLower(line))
+		return sentence(line) && mayAsk(strings.ToLower(line)) || title(line)
 	},
 	Sentences: true,
 	Read:      reading(readQuestions),
@@ -27,17 +27,26 @@ const (
 
 // askMarks are words of which each sentence that counts has one.
 var askMarks = []string{"bond", "lacp", "802.3ad", "aggregat", "lag", "channel", "team", "balance-", "jumbo", "mtu", "bytes", "ksoftirqd", "_allowance_exceeded", "iperf",
-	"only", "just", "still", "never", "max", "large", "connection", "download", "stream", "capped", "stuck", "limited", "tops out", "should", "hang", "hung", "time", "no re", "no an", "not ", "can't", "cannot", "stall", "unrespons", "hole", "drop", "work", "silently", "100%", "down", "come up", "carrier", "support", "hash", "throughput", "single", "combined", "equal", "even", "balanc"}
+	"only", "just", "still", "never", "max", "large", "connection", "download", "stream", "capped", "stuck", "limited", "tops out", "should", "hang", "hung", "time", "no re", "no an", "not ", "can't", "cannot", "stall", "unrespons", "hole", "drop", "work", "silently", "100%", "down", "come up", "carrier", "support", "hash", "throughput", "single", "combined", "equal", "even", "balanc", "聚合", "网卡", "агрегац", "объедин", "agr", "bündel"}
 
 func mayAsk(low string) bool {
 	return slices.ContainsFunc(askMarks, func(mark string) bool { return strings.Contains(low, mark) })
 }
 
 func sentence(line string) bool {
-	return len(line) <= longestParagraph && len(strings.Fields(line)) >= fewestWords
+	return len(line) <= longestParagraph && piece.WordCount(line) >= fewestWords
 }
 
-var bundleWords = piece.Compile(`(?i)\b(?:bond(?:ed|ing|s)?|bond\d+|lacp|802\.3ad|link[ -]aggregat\w+|lagg?\d*|lag|port[ -]?channel\w*|ether[ -]?channel\w*|nic team\w*|teamd|balance-(?:alb|tlb|xor))\b`)
+// title reports a few words that name a bundle, as people write above a result.
+func title(line string) bool {
+	words := len(strings.Fields(line))
+	return words > 1 && words < fewestWords && piece.Spoken(line) && !strings.ContainsAny(line, "={}[]|/") && bundleWords.MatchString(line) && !command.MatchString(line) && !noBundle.MatchString(line)
+}
+
+// command is how a line of a configuration or of an output begins.
+var command = piece.Compile(`(?i)^\s*(?:[!#$>+-]|\d+(?:[:.)\s]|$)|interface|iface|auto|set|add|show|display|channel-|no |ip |lag (?:\d|hash|id)|lacp (?:rate|mode|time\w*|active|passive|system|port|priority|fast|slow|on|off)\b|bond\S*\s*:|switchport|port[ :]|name|mode|type|protocol|description|group|trunk)|:\s*\S+$`)
+
+var bundleWords = piece.Compile(`(?i)(?:聚合|双网卡|агрегац\p{L}*|объедин\p{L}* (?:\p{L}+ ){0,2}(?:порт|интерфейс|сетев)\p{L}*|agr[ée]gation\b|agregaci[óo]n\b|gebündelt\p{L}*|bündelung\b)|\b(?:bond(?:ed|ing|s)?|bond\d+|lacp|802\.3ad|link[ -]aggregat\w+|lagg?\d*|lag|port[ -]?channel\w*|ether[ -]?channel\w*|nic team\w*|teamd|balance-(?:alb|tlb|xor))\b`)
 
 // noBundle is how sentences say that links are none.
 var noBundle = piece.Compile(`(?i)\b(?:not|no|without|instead of) (?:a |any |using )?(?:bond(?:ed|ing|s)?|lacp|lagg?|link aggregation|nic team\w*)\b`)
@@ -132,6 +141,10 @@ func readQuestions(s *sink, lines []piece.Line) (read int) {
 	}
 	if version := oneThreadTest(l.Text); version != "" {
 		s.topic("iperf", version, l)
+	}
+	if title(l.Text) {
+		s.topic(piece.Titled, "", l)
+		return 0
 	}
 	if bundleWords.MatchString(l.Text) && !noBundle.MatchString(l.Text) || groupWords.MatchString(l.Text) {
 		s.topic("bundle", "", l)

@@ -14,7 +14,7 @@ const Throughput = "throughput"
 var Asked = piece.Reader{
 	Kind: "what is asked",
 	Starts: func(line string) bool {
-		return piece.Spoken(line) && strings.Count(strings.TrimSpace(line), " ") >= 2 && !strings.ContainsAny(line, "{}|<;") && strings.Count(line, "=") < 3
+		return piece.Spoken(line) && piece.WordCount(line) > 2 && !strings.ContainsAny(line, "{}|<;") && strings.Count(line, "=") < 3
 	},
 	Sentences: true,
 	Read: func(s *piece.Sink, lines []piece.Line) int {
@@ -43,8 +43,8 @@ func (s *sink) ask(l piece.Line) {
 }
 
 var (
-	complaint = piece.Compile(`(?i)\b(?:slow\w*|only|just|still|never|stuck|capp?ed|bottleneck\w*|problems?|issues?|trouble|why|bad|poor\w*|terrible|horrible|low|lower|worse|less|fail\w*|broken|can'?t|cannot|not|don'?t|doesn'?t|isn'?t|won'?t|aren'?t|didn'?t|no|instead|expect\w*|should|but|however|although|though|limit\w*|drop\w*|los[st]\w*|wrong|max\w*|half|degrad\w*|unable|hangs?|stall\w*|weird|strange|unstable|fluctuat\w*|idle|unused|one way|asymmetric\w*|barely|struggl\w*|tops? out|complain\w*|throttl\w*|down|other (?:direction|way)|one (?:direction|way)|flap\w*|wondering|(?:far|well|way) (?:below|under|from))\b`)
+	complaint = piece.Compile(`(?i)(?:только|лишь|медленн|почему|не выше|не получается|只有|只能|慢|为什么|怎么|不到|nicht über|por qué|[^a-z](?:nur|leider|langsam\p{L}*|warum|kein\p{L}*|seulement|pourquoi|lente?\p{L}*|lenta?|solo|apenas|sólo)[^a-z])|\b(?:slow\w*|only|just|still|never|stuck|capp?ed|bottleneck\w*|problems?|issues?|trouble|why|bad|poor\w*|terrible|horrible|low|lower|worse|less|fail\w*|broken|can'?t|cannot|not|don'?t|doesn'?t|isn'?t|won'?t|aren'?t|didn'?t|no|instead|expect\w*|should|but|however|although|though|limit\w*|drop\w*|los[st]\w*|wrong|max\w*|half|degrad\w*|unable|hangs?|stall\w*|weird|strange|unstable|fluctuat\w*|idle|unused|one way|asymmetric\w*|barely|struggl\w*|tops? out|complain\w*|throttl\w*|down|other (?:direction|way)|one (?:direction|way)|flap\w*|wondering|(?:far|well|way) (?:below|under|from))\b`)
 	question  = piece.Compile(`\?(?:\s|$)`)
-	ofNetwork = piece.Compile(`(?i)\b(?:networks?|networking|nics?|ethernet|gigabit|multi-?gig|\d+(?:\.\d)? ?g(?:be|b?e)?(?: \w+)?(?: nics?| ports?| cards?| links?| switch)|\d+ ?gbe|lan|iperf\d?|bond(?:ed|ing|s|\d+)?|lagg?|lacp|link aggregation|port[ -]?channel|switch(?:es)?|vmnic\w*|vmbr\d+|jumbo(?: frames?)?|mtu|smb|samba|nfs|iscsi|cifs|nas|truenas|freenas|synology|qnap|unraid|multichannel|mpio|multipath\w*|vxlan|vpn|wireguard|ipsec|gre|tunnels?|openvpn|tailscale|zerotier|esp|ena|sfp\+?|cat ?[5678]\w?|tcp|udp|vlan\w*|uplinks?|\d+(?:\.\d+)? ?G(?:bit|bps|b)(?:/s|ps)?)\b`)
-	ofRate    = piece.Compile(`(?i)\b(?:slow\w*|fast\w*|speeds?|throughputs?|bandwidth|transfer(?:s|red|ring)?|cop(?:y|ies|ying)|\d+(?:[.,]\d+)? ?[KMG]i?(?:bits?|bps|b/s|bytes?/s|B/s|bit/s)\w*|load[ -]?balanc\w+|line rate|saturat\w+|iperf\d?|1 ?Gbps)(?:\W|$)`)
+	ofNetwork = piece.Compile(`(?i)(?:网络|网卡|交换机|聚合|сет[ьеи]|канал|порт|netzwerk|réseau|switch|red\b|serveurs?\b|servid\p{L}+|сервер|服务器)|\b(?:networks?|networking|nics?|ethernet|gigabit|multi-?gig|\d+(?:\.\d)? ?g(?:be|b?e)?(?: \w+)?(?: nics?| ports?| cards?| links?| switch)|\d+ ?gbe|lan|iperf\d?|bond(?:ed|ing|s|\d+)?|lagg?|lacp|link aggregation|port[ -]?channel|switch(?:es)?|vmnic\w*|vmbr\d+|jumbo(?: frames?)?|mtu|smb|samba|nfs|iscsi|cifs|nas|truenas|freenas|synology|qnap|unraid|multichannel|mpio|multipath\w*|vxlan|vpn|wireguard|ipsec|gre|tunnels?|openvpn|tailscale|zerotier|esp|ena|sfp\+?|cat ?[5678]\w?|tcp|udp|vlan\w*|uplinks?|\d+(?:\.\d+)? ?G(?:bit|bps|b)(?:/s|ps)?)\b`)
+	ofRate    = piece.Compile(`(?i)(?:速度|带宽|速率|吞吐|скорост|копир|geschwindigkeit|übertrag\p{L}*|durchsatz|débit|vitesse|velocidad|ancho de banda|copie\b|langsam\p{L}*|lente?\b)|\b(?:slow\w*|fast\w*|speeds?|throughputs?|bandwidth|transfer(?:s|red|ring)?|cop(?:y|ies|ying)|\d+(?:[.,]\d+)? ?[KMG]i?(?:bits?|bps|b/s|bytes?/s|B/s|bit/s)\w*|load[ -]?balanc\w+|line rate|saturat\w+|iperf\d?|1 ?Gbps)(?:\W|$)`)
 )

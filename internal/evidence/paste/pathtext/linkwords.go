@@ -17,6 +17,7 @@ var linkStories = []storyWords{
 	// The end that asks has one link, whatever the other has.
 	{"one_here", piece.Compile(`(?i)\b(?:initiator|client|desktop|workstation|laptop|(?:my|the|single) (?:pc|mac|computer|machine))\b[^.;]{0,40}\b(?:(?:only |just )?(?:1|one|a single)|single) ?(?:x )?(?:\w+ ){0,2}?(?:nic|port|interface|adapter|network card|cable|link|connection|gigabit)\b`)},
 	// Nobody answers LACP, or ports that do not come together.
+	{"macs_on_port", piece.Compile(`(?i)\bmacs?(?:[ -]address(?:es)?)?\b[^.;]{0,60}\b(?:port|interface)s? (?:itself|itselves|themselves|directly|alone)\b[^.;]{0,30}\b(?:not|instead of|rather than)\b[^.;]{0,20}\b(?:lag|trunk|channel|aggregat\w+|bundle|group|port-?channel)|\bmacs?(?:[ -]address(?:es)?)?\b[^.;]{0,60}\b(?:on|at|with|behind|to)\b[^.;]{0,24}\b(?:(?:single|physical|individual|member) )(?:port|interface)s?\b[^.;]{0,30}\b(?:not|instead of|rather than)\b[^.;]{0,20}\b(?:lag|trunk|channel|aggregat\w+|bundle|group|port-?channel)`)},
 	{"no_partner", piece.Compile(`(?i)\bpartner(?:'s)?(?: (?:churn|system|mac|address|id|oper))*\b[^.;]{0,24}\b(?:(?:00[:-]){5}00|all[- ]zeros?|zeros|empty)\b`)},
 	{"aggregators_differ", piece.Compile(`(?i)\b(?:two|three|four|different|separate|their own|its own|distinct|several|other)\b(?: lacp)? (?:aggregators?|aggregation (?:group|id)s?|aggregator[- ]ids?)\b|\baggregator ?(?:ids?|numbers?)\b[^.;]{0,16}\b(?:differ\w*|not (?:the same|equal)|do(?:es)?(?: not|n't) match)\b`)},
 	// A switch's port drops what its queue does not hold.

@@ -87,5 +87,24 @@ func (s *sink) percents(text string, l piece.Line) {
 	}
 }
 
+// guestName is a virtual machine as sentences name it.
+const guestName = `(?:vms?|guests?|virtual machines?|instances|domus?)`
+
+// wellWords are how sentences say that something is as fast as it should be.
+const wellWords = `(?:full speed|line ?rate|fast|fine|ok(?:ay)?|normal\w*|no (?:problems?|issues?)|as expected|(?:[89]|1\d|2\d)(?:\.\d+)? ?g(?:b|bit|bps|ig)?\w*(?:/s)?|9[0-9]{2} ?mb\w*(?:/s)?)`
+
+// guestStories are what people tell of one guest among others, of the queues of its card, and
+// of reads over NFS.
+var guestStories = []storyWords{
+	{"guests_fast", piece.Compile(`(?i)\b(?:(?:all )?(?:the |my |our )?others?|all but (?:this )?one|remaining|the rest of (?:the|my|our)|every other|(?:two|three|four|five|several|many|most|some)(?: other| of the| of my| of our)?|\d+ other) (?:\w+ )?` + guestName + `\b[^.;]{0,90}\b` + wellWords + `\b`)},
+	{"guest_slow", piece.Compile(`(?i)\b(?:only |just |but )?(?:one|this|a single|that|a certain|the (?:new|slow|problem\w*|affected)) (?:\w+ ){0,2}` + guestName + `\b[^.;]{0,60}\b(?:only|slow\w*|crawls?|stuck|never|barely|tops? out|poor\w*|bad|terrible|\d+(?:\.\d+)? ?[mg]b\w*(?:/s)?)(?:\W|$)|\b(?:slow|problem\w*|affected) ` + guestName + `\b`)},
+	{"queues_slower", piece.Compile(`(?i)\b(?:multi-?queues?|mq|more queues|(?:several|multiple|additional|\d+|two|four|eight|sixteen) queues|queues? ?(?:=|to|of)? ?(?:[2-9]|\d\d)|combined (?:[2-9]|\d\d))\b[^;]{0,90}\b(?:slower|worse|drop(?:s|ped)?|lower|decreas\w*|degrad\w*|halv\w*|less (?:throughput|bandwidth|performance))\b|\b(?:slower|worse|drop(?:s|ped)?|lower|decreas\w*|degrad\w*|halv\w*)\b[^.;]{0,60}\b(?:with|when|after|once|by|the more)\b[^.;]{0,40}\b(?:multi-?queues?|mq|more queues|(?:several|multiple|additional|two|four|eight|sixteen) queues|queues? ?(?:=|to|of)? ?(?:[2-9]|\d\d)|queues\b)`)},
+	{"readahead_helps", piece.Compile(`(?i)\bread[-_ ]?ahead\w*\b[^;]{0,110}\b(?:fix\w*|help(?:s|ed)|brought|brings|solv\w*|resolv\w*|faster|improv\w*|doubl\w*|restor\w*|back (?:to|up)|did the trick|cured|full speed)\b|\b(?:fix\w*|help(?:s|ed)|solv\w*|resolv\w*|faster|improv\w*|cured)\b[^.;]{0,60}\b(?:by|with|when|once|after|was)\b[^.;]{0,50}\bread[-_ ]?ahead\w*`)},
+	{"readahead_small", piece.Compile(`(?i)\b(?:default|small|low|tiny|only|just|is|of|was|at) (?:\w+ ){0,3}?(?:128 ?(?:kb|kib|k)\b)[^.;]{0,30}\bread[-_ ]?ahead|\bread[-_ ]?ahead\w*\b[^.;]{0,40}\b(?:is|of|was|at|=|to|shows?) ?(?:only |just )?(?:128|the default|15|16|32|64)\b`)},
+	{"nfs_word", piece.Compile(`(?i)\bnfs(?:v?[34](?:\.\d)?)?\b`)},
+	{"reads_slow", piece.Compile(`(?i)\bread(?:s|ing)?\b[^.;,]{0,40}\b(?:slow\w*|only|just|drop(?:s|ped)?|fell|poor\w*|bad|terrible)\b|\bslow\w* read(?:s|ing)?\b`)},
+	{"writes_fast", piece.Compile(`(?i)\bwrit(?:es?|ing)\b[^.;,]{0,40}\b(?:` + wellWords + `|[1-9]\d{2,3} ?MB/s|1(?:\.\d)? ?GB/s)`)},
+}
+
 // allStories are those of every kind.
-var allStories = slices.Concat(stories, narrowStories, linkStories)
+var allStories = slices.Concat(stories, narrowStories, linkStories, guestStories)

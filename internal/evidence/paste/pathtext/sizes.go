@@ -15,13 +15,15 @@ var (
 	// workedThen is such an outcome.
 	workedThen = piece.Compile(`(?i)\b(?:it|this|that|which|everything|all|now)\b(?: \w+){0,2} ?\b(?:worked|works|helped|helps|fixed|solved|resolved|did (?:the trick|it))\b`)
 	// itWas is how a sentence blames the MTU, slowWithout one that needs it set.
-	itWas       = piece.Compile(`(?i)\bit (?:was|is|were) (?:really |indeed |just |simply )?(?:the |my |our |an? )?(?:wrong |too (?:high|large|big) )?(?:mtu|mss)\b`)
+	itWas       = piece.Compile(`(?i)\b(?:culprit|root cause|cause|reason|problem) ?(?:here )?: ?(?:the |my |our |an? )?(?:wrong |too (?:high|large|big) )?(?:mtu|mss)\b|\bit (?:was|is|were) (?:really |indeed |just |simply )?(?:the |my |our |an? )?(?:wrong |too (?:high|large|big) )?(?:mtu|mss)\b`)
 	slowWithout = piece.Compile(`(?i)\b(?:slow\w*|stalls?|hangs?|does(?:n'?t| not) work|broken|unusable)\b[^.;]{0,16}\bwithout\b[^.;]{0,16}\b(?:mtu|mss)\b`)
 	// adjusted is a change of the MTU to a smaller value with what it brought.
 	adjusted = piece.Compile(`(?i)\b(?:adjust\w*|chang\w+|set\w*)\b[^.;]{0,24}\bmtu\b[^.;]{0,24}?\bfrom\b[^.;\d]{0,16}(\d{3,4}) to (\d{3,4})\b`)
 	good     = piece.Compile(`(?i)\b(?:without a hitch|works?|worked|loads? (?:fine|quickly)|fine|fast|solution|solved|fixe[sd]|helped|perfect\w*)\b`)
 	// passesUpTo is the size up to which packets pass, with how others fare; stopsAt the same
 	// by two sizes.
+	// failsFrom is the size from which packets no longer pass.
+	failsFrom  = piece.Compile(`(?i)\b(?:unable|cannot|can't|can not|not able|fails?|failing|no (?:reply|response|answer)|lost|dropped)\b[^.;]{0,60}\b(\d{3,4}) ?bytes? (?:and|or) (?:higher|more|larger|above|bigger|over|up)\b|\b(?:packets?|pings?|frames?|payloads?)\b[^.;]{0,30}\b(?:of|from) (\d{3,4}) ?bytes? (?:and|or) (?:higher|more|larger|above|bigger|over|up)\b[^.;]{0,40}\b(?:fail\w*|lost|dropped|no (?:reply|response|answer)|time out|not (?:arriv|answer|pass)\w*)`)
 	passesUpTo = piece.Compile(`(?i)\b(?:ping\w*|packets?|frames?|payloads?|mtus?)\b[^.;]{0,40}\bup to (\d{3,4})\b[^.;]{0,60}\b(?:larger|bigger|more|above|anything (?:over|above)|beyond)\b[^.;]{0,24}\b(?:not|n'?t|fail\w*|los[st]\w*|hangs?|drop\w*|time\w*|stall\w*|nothing)`)
 	stopsAt    = piece.Compile(`(?i)\b(?:mtu|bytes|packets?|ping\w*)\b[^.;]{0,40}\b(?:to|of|up to|at|with) (\d{3,4})\b[^.;\d]{0,24}\b(?:at|with|and|but|from)\b[^.;\d]{0,8}(\d{3,4})\b[^.;]{0,16}\b(?:hangs?|fail\w*|stall\w*|stops?|drop\w*|breaks?|not|n'?t|nothing|los[st]\w*)`)
 	// smallerOutside is a way that is narrower than what goes by it.
@@ -53,6 +55,9 @@ func (s *sink) sizesOf(sentence string, l piece.Line, said func(key, value strin
 	if m := passesUpTo.FindStringSubmatch(sentence); m != nil && !anyFull(piece.Float(m[1])) {
 		said("mtu_limit", m[0])
 	}
+	if m := failsFrom.FindStringSubmatch(sentence); m != nil && odd(piece.Float(m[1]+m[2])) {
+		said("mtu_limit", m[0])
+	}
 	if m := stopsAt.FindStringSubmatch(sentence); m != nil && piece.Float(m[2]) > piece.Float(m[1]) && piece.Float(m[2])-piece.Float(m[1]) < 300 && !anyFull(piece.Float(m[1])) {
 		said("mtu_limit", m[0])
 	}
@@ -67,5 +72,8 @@ func (s *sink) sizesOf(sentence string, l piece.Line, said func(key, value strin
 		s.topic("mtu change", m, l)
 	}
 }
+
+// odd reports a size that hosts with whole frames would pass.
+func odd(size float64) bool { return size > 500 && !anyFull(size) && !anyFull(size-1) }
 
 func anyFull(size float64) bool { return slices.Contains(fullSizes, size) }

@@ -23,7 +23,7 @@ const fewestWords = 5
 var marks = []string{"flannel", "calico", "cilium", "weave", "canal", "vxlan", "geneve", "ipip", "wireguard", "openvpn", "ipsec", "strongswan", "tailscale", "zerotier", "netbird", "tunnel", "vpn", "overlay", "nebula", "tinc", "n2n", " gre", "backend",
 	"pod", "container", "kube", "k3s", "k8s", "rke", "docker", "virtio", "vmxnet", "netvsc", "hyper-v", "e1000", "guest", "mtu", "mss", "offload", "lro", "gro", "tso", "lso", "gso", "checksum",
 	"bps", "bit", "b/s", "ring", "window", "tcp_", "mem_max", "cable", "transceiver", "driver", "firmware", "buffer", "pci", "relay", "derp", "socket", "pause", "flow control", "802.3x", "per connection", "downloads", " ms", "ping", "iperf", "stream", "starlink", "lte", "loss", "cpu", "core", "gateway", "interface", "nic", "queue", "frame", "repl", "respon", "eni", "rout", "asymmetr", "reach", "communicate", "usb", "subnet", "portal", "arp ", "fast at", "for a while", "minutes", "load", "10g", "rx ", "rps", "rss", "irq", "interrupt", "throttl", "2.5g", "mptcp", "multipath", "mile", "distance", "ocean", "transatlantic", "region", "data center", "datacenter", "away", "ack", "udp", "bbr", "forward", "firewall", "/2", "/1",
-	"lacp", "802.3ad", "static", "switch", "uplink", "icmp", "gigabit", "gbe", "1g", "instead of", "rather than", "out of order", "out-of-order", "per-packet", "per packet", "robin", "iscsi", "portal", "depth", "sync", "moderate", "limited", "limit", "capped", "quota", "oversubscri", "multichannel", "multi-channel", "smb", "480m", "culprit", "root cause", "turned out", "to blame", "the problem was", "the issue was", "the cause was", "disk", "storage", "x1", "slot", "lane", "traffic", "packet", "martian", "the other", "speed", "client", "initiator", "ethtool", "drop", "discard", "aggregator", "partner", "rx_", "crc", "fcs", "too long", "only", "softnet", "squeeze", "churn", "frag", "handshake", "hello", "retrans", "direct", "direkt", "sqm", "qos", "firmware", "slower than", "iowait"}
+	"lacp", "802.3ad", "static", "switch", "uplink", "icmp", "gigabit", "gbe", "1g", "instead of", "rather than", "out of order", "out-of-order", "per-packet", "per packet", "robin", "iscsi", "portal", "depth", "sync", "moderate", "limited", "limit", "capped", "quota", "oversubscri", "multichannel", "multi-channel", "smb", "480m", "culprit", "root cause", "turned out", "to blame", "the problem was", "the issue was", "the cause was", "disk", "storage", "x1", "slot", "lane", "traffic", "packet", "martian", "the other", "speed", "client", "initiator", "ethtool", "drop", "discard", "aggregator", "partner", "rx_", "crc", "fcs", "too long", "only", "softnet", "squeeze", "churn", "frag", "handshake", "hello", "retrans", "direct", "direkt", "sqm", "qos", "firmware", "slower than", "iowait", "nfs", "read-ahead", "readahead", "read_ahead", "mac"}
 
 // shortRate is a short line that tells the rate of a way: "with the VPN: 20 Mbps".
 var shortRate = piece.Compile(`(?i)^[\s>*-]*(?:\w+ )?(?:with(?:out)?|via|by|over|through|using|inside)\b[^.;]{2,30}\d ?[kmg](?:i?b|bit)`)
@@ -92,13 +92,17 @@ var (
 	helped    = piece.Compile(`(?i)\b(?:improves?d?|fix(?:es|ed)?|solves?d?|helps?|increases?|resolves?d?|acceptable|normal|full speed|faster|much better|goes (?:up|back)|back to)\b`)
 	pingGood  = piece.Compile(`(?i)\bping(?:s|ing)?\b[^.;]{0,40}\b(?:works?|working|fine|ok|okay|good|success\w*|pass(?:es)?|answers?)\b|\b(?:can|able to) ping\b`)
 	bulkFails = piece.Compile(`(?i)\b(?:iperf\d?|scp|curl|http|tcp|ssh|transfer|download|copy)\b[^.;]{0,50}\b(?:0(?:\.0+)? ?[KMGkmg]?(?:bits?|bps|bytes?)(?:/s(?:ec)?)?|hangs?|hung|stalls?|fails?|freez\w+|times? out|stuck|nothing|does(?:n.t| not) work)`)
-	fullCPU   = piece.Compile(`(?i)\b(?:cpu (?:load|usage|use)\b[^.;]{0,24}\b(?:100|9[5-9]) ?%[^.;]{0,40}\b(?:on|by|of) (?:only |just )?a? ?((?:one|single) (?:cpu|core))\b|(openvpn|charon|wireguard|wg-crypt\w*|flanneld|iperf3?|vhost\S*|qemu\S*|kworker\S*|ovs-vswitchd|smbd|nginx|haproxy|ksoftirqd?(?:/\d+)?|(?:one|single|1|a|allocated|the same|that|each) (?:of the )?(?:cpu|v?core|vcpu|thread)s?)\b[^.;]{0,40}?\b(?:100|9[5-9]) ?%|(?:100|9[5-9]) ?% (?:of |on |by )[^.;]{0,30}\b(openvpn|charon|flanneld|iperf3?|(?:\w+ )?(?:cpu|core|vcpu|thread))\b|\b(?:only|just) ((?:1|one|a single) (?:cpu|core|vcpu))\b[^.;]{0,40}\b(?:max\w* out|full|saturated|pegged)|\b(?:one of the (?:cpu|core|vcpu)s)\b[^;]{0,80}\bmaxe[ds] out|(?:maxes|maxing|maxed|pegs?|pegged|pegging|capp(?:ed|ing)|saturat\w+) (?:out )?(?:at )?(one|a|a single|single|1) (?:cpu|core|vcpu|processor))`)
+	fullCPU   = piece.Compile(`(?i)\b(?:cpu (?:load|usage|use)\b[^.;]{0,24}\b(?:100|9[5-9]) ?%[^.;]{0,40}\b(?:on|by|of) (?:only |just )?a? ?((?:one|single) (?:cpu|core))\b|(openvpn|charon|wireguard|wg-crypt\w*|flanneld|iperf3?|vhost\S*|qemu\S*|kworker\S*|ovs-vswitchd|smbd|nginx|haproxy|ksoftirqd?(?:/\d+)?|(?:one|single|1|a|allocated|the same|that|each) (?:of the )?(?:cpu|v?core|vcpu|thread)s?)\b[^.;]{0,40}?\b(?:100|9[5-9]) ?%|(?:100|9[5-9]) ?% (?:of |on |by )[^.;]{0,30}\b(openvpn|charon|flanneld|iperf3?|(?:\w+ )?(?:cpu|core|vcpu|thread))\b|\b(?:only|just) ((?:1|one|a single) (?:cpu|core|vcpu))\b[^.;]{0,40}\b(?:max\w* out|full|saturated|pegged)|\b(?:one of the (?:cpu|core|vcpu)s)\b[^;]{0,80}\bmaxe[ds] out|\b(one (?:cpu|core|vcpu)) (?:(?:is |was |at )?max\.?|fully)[^.;]{0,2} (?:cpu )?(?:load|use|usage|loaded|used|busy)\b|(?:maxes|maxing|maxed|pegs?|pegged|pegging|capp(?:ed|ing)|saturat\w+) (?:out )?(?:at )?(one|a|a single|single|1) (?:cpu|core|vcpu|processor))`)
 	oldIperf3 = piece.Compile(`(?i)\biperf ?3?(?: version)?[ :]*v?(3\.[01](?:\.\d+|b\d+)?)(?:[^.\d]|\.?$|\.\s)`)
 	udpLoss   = piece.Compile(`(?i)\budp\b[^;]{0,80}\b(?:loss|lost|losing)\b|\b(?:loss|lost|losing)\b[^;]{0,80}\budp\b`)
 	lossSaid  = piece.Compile(`(?i)\b(\d{1,2}(?:\.\d+)?)(?: ?(?:-|–|to) ?\d{1,2}(?:\.\d+)?)? ?% (?:of )?(?:packet )?loss\b|\bpacket loss (?:of |is |about |around )*(\d{1,2}(?:\.\d+)?) ?%`)
 	sizes     = piece.Compile(`\bVpnGw[1-5](?:AZ)?\b`)
 	gateways  = piece.Compile(`\b(?:(?:Azure )?VPN [Gg]ateway|Site-to-Site VPN|[Tt]ransit [Gg]ateway|TGW|Cloud VPN|Cloud NAT|NAT [Gg]ateway|ExpressRoute|Direct Connect|virtual private gateway|VGW)\b`)
-	forwarder = piece.Compile(`(?i)\b(?:as a router|as (?:a |my |the )?firewall|routed (?:via|through)|forwarded traffic|forwarding (?:traffic|packets)|router vm)\b`)
+	// sameTest is a test that is repeated, and no result that is the same.
+	sameTest = piece.Compile(`(?i)\bsame (?:speed ?|iperf\d? )?tests?\b`)
+	// routerCPU is a router whose processor is nearly full: which of its cores, nobody says.
+	routerCPU = piece.Compile(`(?i)\b((?:router|firewall|gateway)(?:'s)? (?:cpu|processor))(?: (?:load|usage|use))?\b[^.;]{0,24}\b(?:[89]\d|100)(?: ?%|(?: ?- ?| to )\d{2,3} ?%)`)
+	forwarder = piece.Compile(`(?i)\b(?:as a router|as (?:a |my |the )?firewall|routed (?:via|through)|forwarded traffic|forwarding (?:traffic|packets)|router vm|openwrt|lede|(?:hardware|software|flow|nat|hw)[ -]off-?load\w*|(?:via|through|by) nat|nat (?:forward\w*|through|throughput|speed)|(?:my|the|our) router(?:'s)? (?:cpu|processor|seems?|is|can))\b`)
 	failsOver = piece.Compile(`(?i)\b(?:fail-?over|teamd|bond\w*|lacp|standby|active-backup|recovers?)\b`)
 	wrongWay  = piece.Compile(`(?i)\b(?:repl(?:y|ies)|respon(?:se|ses|ds)|answers?|return(?:ing)? (?:traffic|packets)|syn-?ack|outgoing (?:traffic|packets)|traffic)\b[^.;]{0,60}\b(?:wrong|the other|(?:the|a) different|(?:the )?first|default) (?:interface|nic|gateway|card|port|adapter)\b|\bass?ym+\w{0,3}t\w?ric(?:al)?\w* rout\w+|\brout\w+\b[^.;]{0,12}\bass?ym+\w{0,3}t\w?ric\w*|\b(?:repl(?:y|ies)|answers?|responses?)\b(?: \w+)? (?:go(?:es|ing)?|leav\w+|sent|come?s?|coming) (?:out )?(?:of|by|via|through|from|on|over) (?:the )?(?:eth|en[opsx]|em)\w*\d\b`)
 	noReach   = piece.Compile(`(?i)\b(?:can(?:no|')?t|cannot|can not|could(?: not|n't)|unable to|not able to)\b[^.;]{0,30}\b(?:ping|reach|connect|communicate|ssh)\b|\bping\b[^.;]{0,20}\bfail\w*|\b(?:not reachable|unreachable)\b`)
@@ -142,7 +146,7 @@ func readWords(s *sink, lines []piece.Line) (read int) {
 	if m := guests.FindStringSubmatch(text); m != nil && (!emulated(m[1]) || virtual.MatchString(text)) {
 		said("guest_card", strings.ToLower(m[1]))
 	}
-	for _, sentence := range sentences(text) {
+	for _, sentence := range sentences(sameTest.ReplaceAllString(text, "test")) {
 		switch {
 		case mtuRaised.MatchString(sentence) && !noHelp.MatchString(sentence):
 			said("mtu_raised", mtuRaised.FindString(sentence))
@@ -185,6 +189,9 @@ func readWords(s *sink, lines []piece.Line) (read int) {
 	}
 	if m := fullCPU.FindStringSubmatch(text); m != nil && !noHelp.MatchString(m[0]) {
 		said("cpu_full", strings.ToLower(strings.Join(m[1:], "")))
+	} else if m := routerCPU.FindStringSubmatch(text); m != nil && !noHelp.MatchString(text) {
+		said("cpu_heavy", strings.ToLower(m[1]))
+		said("forwards", m[0])
 	}
 	if m := heavyCPU.FindStringSubmatch(text); m != nil && !noHelp.MatchString(m[0]) {
 		said("cpu_heavy", strings.ToLower(m[1]+m[2]))

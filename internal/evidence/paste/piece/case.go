@@ -44,6 +44,8 @@ type Case struct {
 	Runs    []Run
 	Read    []Read
 	NotRead []NotRead
+	// Described are the texts that describe something: nothing of them was read.
+	Described []Described
 
 	// Topics are what sentences speak of so far, by the words of who reads them: no
 	// facts of any host.
@@ -55,6 +57,13 @@ type Case struct {
 
 // Complaint is the topic of a text in which somebody misses something.
 const Complaint = "complaint"
+
+// LostIndentation is the kind of an output of which the columns that rows begin at were lost.
+const LostIndentation = "netplan without its indentation"
+
+// Titled is the topic of a text in which few words name a bundle, as people write above a
+// result: no sentence, so that nothing but a measurement beside it says more.
+const Titled = "titled bundle"
 
 // Read is an output that was understood.
 type Read struct {

@@ -12,6 +12,7 @@ func cleaned(lines []Line) []Line {
 	for i := range lines {
 		lines[i].Text = plainLine(lines[i].Text)
 	}
+	lines = apart(lines)
 	unindent(lines)
 	unquote(lines)
 	unnumber(lines)
@@ -33,7 +34,12 @@ var entities = Compile(`&(lt|gt|amp|nbsp|quot|apos|#\d{2,4}|#x[0-9a-fA-F]{2,4});
 
 // typeset are characters that word processors and forums put in place of others.
 var typeset = strings.NewReplacer("\u00a0", " ", "\u202f", " ", "\u2007", " ", "\u2013", "-", "\u2014", "-", "\u2212", "-",
-	"\u2018", "'", "\u2019", "'", "\u201c", `"`, "\u201d", `"`, "\u200b", "", "\u200e", "", "\ufeff", "", "\u2028", " ", "\x00", "")
+	"\u2018", "'", "\u2019", "'", "\u201c", `"`, "\u201d", `"`, "\u200b", "", "\u200e", "", "\ufeff", "", "\u2028", " ", "\x00", "",
+	"кбит/с", "kbit/s", "Кбит/с", "kbit/s", "Мбит/с", "Mbit/s", "мбит/с", "Mbit/s", "Гбит/с", "Gbit/s", "гбит/с", "Gbit/s", "КБ/с", "kB/s", "МБ/с", "MB/s", "ГБ/с", "GB/s",
+	"，", ", ", "。", ". ", "？", "? ", "！", "! ", "；", "; ", "：", ": ", "（", " (", "）", ") ")
+
+// octets are the bytes of French.
+var octets = Compile(`\b([KMG])o/s\b`)
 
 // bareLine is a line of an output that nobody has quoted: without a terminal's
 // colours and blanks at its end.
@@ -68,6 +74,9 @@ func plainLine(s string) string {
 	}
 	if !plain(s) {
 		s = typeset.Replace(s)
+	}
+	if strings.Contains(s, "o/s") {
+		s = octets.ReplaceAllString(s, "${1}B/s")
 	}
 	if at := strings.IndexByte(s, '\\'); at >= 0 && at+1 < len(s) && strings.TrimSpace(s[:at]) == "" && strings.IndexByte("#$>*_`|-", s[at+1]) >= 0 {
 		s = s[:at] + s[at+1:] // Markdown's way to write the sign itself

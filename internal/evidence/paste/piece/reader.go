@@ -121,8 +121,13 @@ func (readers Table) Read(texts []Text) Case {
 			readers.takeWhole(&c, t)
 			continue
 		}
-		host := t.Host
-		for _, seg := range readers.segments(cleaned(LinesOf(t))) {
+		host, lines := t.Host, LinesOf(t)
+		if kind := describes(lines); kind != "" {
+			c.Described = append(c.Described, Described{Kind: kind, Source: Span(lines)})
+			c.NotRead = append(c.NotRead, NotRead{Source: Span(lines), Why: kind})
+			continue
+		}
+		for _, seg := range readers.segments(cleaned(lines)) {
 			if (seg.Host != "" || seg.Another) && t.Host == "" {
 				host = seg.Host
 			}

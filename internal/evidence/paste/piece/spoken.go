@@ -1,6 +1,9 @@
 package piece
 
-import "strings"
+import (
+	"strings"
+	"unicode"
+)
 
 // longestParagraph is how long a line may be that people write.
 const longestParagraph = 4000
@@ -15,6 +18,22 @@ var (
 // than people write a paragraph.
 func Spoken(line string) bool {
 	return len(line) <= longestParagraph && !logged.MatchString(line) && !row.MatchString(line)
+}
+
+// WordCount is how many words a line has: by its blanks, and of Chinese and Japanese, which
+// write none, two characters for one.
+func WordCount(line string) int {
+	n := len(strings.Fields(line))
+	if plain(line) {
+		return n
+	}
+	signs := 0
+	for _, r := range line {
+		if unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) {
+			signs++
+		}
+	}
+	return n + signs/2
 }
 
 // Cut are the parts of a text between the matches of a pattern.

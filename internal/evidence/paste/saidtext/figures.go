@@ -114,13 +114,20 @@ func nominal(bits float64) bool {
 	return slices.Contains([]float64{10e6, 100e6, 1e9, 2.5e9, 5e9, 10e9, 25e9, 40e9, 50e9, 100e9, 200e9, 400e9}, bits)
 }
 
+// listed and afterListed are what stands behind and before one of several speeds that a port
+// has: "1 Gbps/100 Mbps/10 Mbps".
+var (
+	listed      = piece.Compile(`(?i)^ ?/ ?(?:10|100|1000|1|2\.5|5|25|40) ?[mg](?:b|bit)?`)
+	afterListed = piece.Compile(`(?i)\b(?:10|100|1000|1|2\.5|5|25|40) ?[mg](?:b|bit)?(?:ps|/s|it/s)? ?/ ?$`)
+)
+
 // carried are the figures of a text that somebody says were carried: no link's speed, and
 // none that was hoped for.
 func carried(text string) (out []figure) {
 	for _, f := range figures(text) {
 		before := text[:f.from]
 		own := nominal(f.bits) && (ofPort.MatchString(before) || ofTest.MatchString(text[f.to:]) || speedWord.MatchString(text[f.to:]) && !seenSpeeds.MatchString(before))
-		if (!notTold.MatchString(before) || hardly.MatchString(before)) && !notReached.MatchString(before) && !linkSpeed.MatchString(text[max(0, f.from-8):f.to]) && !(busSpeed(f.bits) && ofBus.MatchString(text[:f.from])) && !ofLinks.MatchString(text[f.to:]) && !own {
+		if (!notTold.MatchString(before) || hardly.MatchString(before)) && !notReached.MatchString(before) && !linkSpeed.MatchString(text[max(0, f.from-8):f.to]) && !(busSpeed(f.bits) && ofBus.MatchString(text[:f.from])) && !ofLinks.MatchString(text[f.to:]) && !own && !(nominal(f.bits) && (listed.MatchString(text[f.to:]) || afterListed.MatchString(before))) {
 			out = append(out, f)
 		}
 	}

@@ -292,7 +292,7 @@ func allBits(text string) (out []float64) {
 }
 
 var (
-	tenthOf   = piece.Compile(`\b(?i:only|just|stuck|limited|max\w*|beyond|above|exceed\w*|capped|more than|over|instead)\b[^.;]{0,40}?\b(?:100 ?[Mm](?:b|bit|bps|Bit|BIT|egabit)(?:s|/s|ps)?|9[0-8](?:\.\d+)? ?[Mm]b(?:its?|ps)(?:/s)?|100[Bb][Aa][Ss][Ee]\w*)(?:[^\w/]|$)|\b(?:1[0-2](?:\.\d+)? ?MB/s)(?:\W|$)`)
+	tenthOf   = piece.Compile(`(?:\b(?i:nur|maximal|seulement|solo|solamente|apenas|tylko|zablokowan\w*|slechts)|только|не выше|只有|最高)[^.;]{0,40}?(?:100 ?[Mm](?:b|bit|bps|Bit|BIT|egabit)(?:s|/s|ps)?|9[0-8](?:\.\d+)? ?[Mm]b(?:its?|ps)(?:/s)?)(?:[^\w/]|$)|\b(?i:only|just|stuck|limited|max\w*|beyond|above|exceed\w*|capped|more than|over|instead)\b[^.;]{0,40}?\b(?:100 ?[Mm](?:b|bit|bps|Bit|BIT|egabit)(?:s|/s|ps)?|9[0-8](?:\.\d+)? ?[Mm]b(?:its?|ps)(?:/s)?|100[Bb][Aa][Ss][Ee]\w*)(?:[^\w/]|$)|\b(?:1[0-2](?:\.\d+)? ?MB/s)(?:\W|$)`)
 	gigabitOf = piece.Compile(`(?i)\b(?:1|2\.5|5|10) ?g(?:b|ig|be|bps|bit|igabit)\w*|\bgigabit\b|\b(?:2\.5|5|10) ?G\b|\b1000 ?mb|\b1000 ?(?:base-?)?t\b|\brtl81(?:11|25|68)\w*|\b1 ?gb`)
 )
 
