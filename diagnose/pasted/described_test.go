@@ -58,6 +58,7 @@ func TestNoDescription(t *testing.T) {
 		"comments": "[global]\n" + strings.Repeat("# This option says how many connections a client may open to one server at all.\n", 30) + "   server multi channel support = yes\n",
 		"legends":  strings.Repeat("Group state listing\n-------------------\nFlags:  S - Device is sending Slow LACPDUs   F - Device is sending fast LACPDUs\n\n", 15),
 		"session":  strings.Repeat("\n# show neighbours\nPort 1 is the port that leads to the other switch, up\n", 15),
+		"German":   "## Aufbau\n\n" + strings.Repeat("Zwischen meinen beiden Servern kommen die Kopien nur mit einem Teil davon an.\n", 8) + "\n## Was versucht wurde\n\n" + strings.Repeat("Wir haben die Kabel getauscht und den Switch neu gestartet, leider ohne Erfolg.\n", 8) + "\n## Fragen\n\nWoran liegt es?\n",
 		"log":      strings.Repeat("%LINK-3-UPDOWN: interface of the other side has changed its state to down again\n", 60),
 	} {
 		if c := paste.Parse([]piece.Text{{Name: name, Bytes: []byte(text)}}); len(c.Described) > 0 {
