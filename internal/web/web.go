@@ -14,6 +14,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -75,6 +76,7 @@ type site struct {
 	sessions *sessions
 	recent   recent
 	log      *slog.Logger
+	refusals refusals
 	streams  struct { // of events
 		sync.Mutex
 		all int
@@ -102,7 +104,7 @@ func Handler(cfg Config) (http.Handler, error) {
 		return nil, err
 	}
 	mux := http.NewServeMux()
-	mux.Handle("GET /assets/", http.StripPrefix("/assets/", unchanging(http.FileServerFS(files))))
+	mux.Handle("GET /assets/", http.StripPrefix("/assets/", unchanging(named(http.FileServerFS(files)))))
 	mux.HandleFunc("GET /login", s.loginPage)
 	mux.HandleFunc("POST /login", s.login)
 	mux.HandleFunc("POST /logout", s.seen(s.logout))
@@ -164,6 +166,17 @@ func (s *site) explain(policy string) func(http.ResponseWriter, *http.Request, s
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		_, _ = w.Write(s.cfg.Explain) // the reader is gone
 	}
+}
+
+// named serves files, and lists none.
+func named(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "" || strings.HasSuffix(r.URL.Path, "/") {
+			http.NotFound(w, r)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // unchanging lets browsers keep what only a new version changes.
