@@ -131,33 +131,6 @@ func (s *site) user(r *http.Request) (session, bool) {
 	return who, true
 }
 
-// refusals bound what strangers write into the log: a line a second, which counts the
-// others.
-type refusals struct {
-	mu     sync.Mutex
-	last   time.Time
-	untold int
-}
-
-// refused logs what was not granted.
-func (s *site) refused(what string, about ...any) {
-	s.refusals.mu.Lock()
-	now := s.cfg.Now()
-	tell, others := now.Sub(s.refusals.last).Abs() >= time.Second, s.refusals.untold
-	if tell {
-		s.refusals.last, s.refusals.untold = now, 0
-	} else {
-		s.refusals.untold++
-	}
-	s.refusals.mu.Unlock()
-	if tell && others > 0 {
-		about = append(about, "untold_before", others)
-	}
-	if tell {
-		s.log.Warn(what, about...)
-	}
-}
-
 // page is a handler for somebody who is logged in.
 type page func(http.ResponseWriter, *http.Request, session)
 
@@ -176,7 +149,7 @@ func (s *site) seen(next page) http.HandlerFunc {
 		}
 		if r.Method != http.MethodGet && r.Method != http.MethodHead &&
 			subtle.ConstantTimeCompare([]byte(r.PostFormValue("form")), []byte(who.Form)) != 1 {
-			s.refused("a form that is not this session's", "user", who.Name, "path", r.URL.Path)
+			s.rare.Warn("a form that is not this session's", "user", who.Name, "path", r.URL.Path)
 			http.Error(w, "this form is old: load the page again, and send it once more", http.StatusForbidden)
 			return
 		}
@@ -202,7 +175,7 @@ func (s *site) login(w http.ResponseWriter, r *http.Request) {
 	token := r.PostFormValue("token")
 	v, ok := s.cfg.Authenticator.Visit(token)
 	if !ok {
-		s.refused("a login was refused", "from", r.RemoteAddr)
+		s.rare.Warn("a login was refused", "from", r.RemoteAddr)
 		select {
 		case <-time.After(failurePause):
 		case <-r.Context().Done():

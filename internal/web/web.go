@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/nats/link"
 	"github.com/linerate/linerate/internal/analysis/history"
 	static "github.com/linerate/linerate/internal/page"
 	"github.com/linerate/linerate/internal/store"
@@ -76,8 +77,8 @@ type site struct {
 	sessions *sessions
 	recent   recent
 	log      *slog.Logger
-	refusals refusals
-	streams  struct { // of events
+	rare     *link.LimitedLog // of what strangers do
+	streams  struct {         // of events
 		sync.Mutex
 		all int
 		of  map[string]int // by who reads
@@ -94,6 +95,7 @@ func Handler(cfg Config) (http.Handler, error) {
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
+	s.rare = link.NewLimitedLog(s.log)
 	s.streams.of = make(map[string]int)
 	var err error
 	if s.pages, err = template.New("web").Funcs(s.functions()).ParseFS(templates, "templates/*.tmpl"); err != nil {
