@@ -1,4 +1,4 @@
-package server_test
+package testcluster_test
 
 import (
 	"bufio"
