@@ -8,19 +8,25 @@ import (
 )
 
 // Pattern is a regular expression that looks at a line before it runs: most lines are
-// nobody's, and a byte or a word tells. It matches what its Regexp does.
+// nobody's, and a byte, a word or an automaton tells. It matches what its Regexp does.
 type Pattern struct {
 	*regexp.Regexp
-	glance func() glance
+	glance func() *glance
+	whole  *automaton
 }
 
 // Compile is a pattern; it panics where the expression is none.
 func Compile(expression string) Pattern {
-	return Pattern{regexp.MustCompile(expression), sync.OnceValue(func() glance { return glanceOf(expression) })}
+	return Pattern{regexp.MustCompile(expression), sync.OnceValue(func() *glance { return glanceOf(expression) }), &automaton{expression: expression}}
 }
 
 // MatchString reports whether the line holds a match.
-func (p Pattern) MatchString(s string) bool { return p.may(s) && p.Regexp.MatchString(s) }
+func (p Pattern) MatchString(s string) bool {
+	if match, sure := p.sees(s); sure {
+		return match
+	}
+	return p.Regexp.MatchString(s)
+}
 
 // FindString is the leftmost match; "" none.
 func (p Pattern) FindString(s string) string {
@@ -83,19 +89,34 @@ type glance struct {
 // mostWords is how many words are worth looking for one by one.
 const mostWords = 24
 
+// may reports a line that the expression is worth running over.
 func (p Pattern) may(s string) bool {
+	match, sure := p.sees(s)
+	return match || !sure
+}
+
+// sees reports a match; not sure where the expression has to tell.
+func (p Pattern) sees(s string) (match, sure bool) {
 	g := p.glance()
-	if g.first != nil {
-		if g.blanks {
-			s = strings.TrimLeft(s, " \t\n\f\r")
-		}
-		if s == "" || !g.first[s[0]] {
-			return false
-		}
-		if g.prefixes != nil {
-			return hasAny(s, g.prefixes, strings.HasPrefix)
-		}
+	if !g.begins(s) || !g.has(s) {
+		return false, true
 	}
+	return p.whole.answer(s)
+}
+
+// begins reports a line that begins as a match may.
+func (g *glance) begins(s string) bool {
+	if g.first == nil {
+		return true
+	}
+	if g.blanks {
+		s = strings.TrimLeft(s, " \t\n\f\r")
+	}
+	return s != "" && g.first[s[0]] && (g.prefixes == nil || hasAny(s, g.prefixes, strings.HasPrefix))
+}
+
+// has reports a line that has one of the words.
+func (g *glance) has(s string) bool {
 	return (g.words == nil || hasAny(s, g.words, strings.Contains)) && (g.folded == nil || g.folded.in(s))
 }
 
@@ -108,7 +129,8 @@ func hasAny(s string, words []string, has func(s, word string) bool) bool {
 	return false
 }
 
-func glanceOf(expression string) (g glance) {
+func glanceOf(expression string) *glance {
+	g := &glance{}
 	re, err := syntax.Parse(expression, syntax.Perl)
 	if err != nil {
 		return g
