@@ -12,6 +12,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/linerate/linerate/internal/traffic/socket"
 )
 
 // Endpoint is an address on which metrics are read: by GET of /metrics, in
@@ -29,6 +31,8 @@ const (
 	writeWithin  = 30 * time.Second
 	mostHeader   = 8 << 10
 	mostReaders  = 8
+	mostConns    = 64
+	connsOfOne   = 16
 )
 
 // Listen tells whoever asks at the address, until Close. An address that is
@@ -56,7 +60,7 @@ func Listen(ctx context.Context, address string, log *slog.Logger, collectors ..
 	e.srv.ErrorLog = slog.NewLogLogger(log.Handler(), slog.LevelDebug)
 	go func() {
 		defer close(e.done)
-		if err := e.srv.Serve(at); !errors.Is(err, http.ErrServerClosed) {
+		if err := e.srv.Serve(socket.Bounded(at, mostConns, connsOfOne)); !errors.Is(err, http.ErrServerClosed) {
 			log.Error("metrics are not told any more", "error", err)
 		}
 	}()

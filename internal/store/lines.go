@@ -4,9 +4,11 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -75,6 +77,9 @@ func (s *Store) series(ctx context.Context, q Query) (map[int64]history.Key, err
 		if err != nil {
 			return nil, err
 		}
+		if len(out) >= mostSeries {
+			return nil, errTooMany
+		}
 		if k.From != from && !every {
 			k = k.Turned()
 		}
@@ -114,10 +119,12 @@ func (s *Store) points(ctx context.Context, span Span, keys map[int64]history.Ke
 	for number, key := range keys {
 		all, numbers = append(all, walked{key: key}), append(numbers, number)
 	}
+	var room atomic.Int64
+	room.Store(mostResults)
 	group, within := errgroup.WithContext(ctx)
 	group.SetLimit(connections)
 	for i := range all {
-		group.Go(func() error { return s.walk(within, numbers[i], span, &all[i]) })
+		group.Go(func() error { return s.walk(within, numbers[i], span, &room, &all[i]) })
 	}
 	if err := group.Wait(); err != nil {
 		return nil, err
@@ -143,9 +150,23 @@ func (s *Store) points(ctx context.Context, span Span, keys map[int64]history.Ke
 	return out, nil
 }
 
+// mostResults bounds the results of one question, and mostSeries the kinds of them: pages of
+// a file that lead to each other have rows without end.
+const (
+	mostResults = 10_000_000
+	mostSeries  = 1_000_000
+)
+
+var errTooMany = fmt.Errorf("%w: it has more than %d results of what is asked for", ErrNotStore, mostResults)
+
+// rates reports numbers that can be rates.
+func rates(all ...float64) bool {
+	return !slices.ContainsFunc(all, func(r float64) bool { return math.IsNaN(r) || math.IsInf(r, 0) })
+}
+
 // walk reads one series along an index that has all of it: no row is looked up,
-// nothing is sorted.
-func (s *Store) walk(ctx context.Context, series int64, span Span, out *walked) error {
+// nothing is sorted. Room is how many results there may be yet.
+func (s *Store) walk(ctx context.Context, series int64, span Span, room *atomic.Int64, out *walked) error {
 	since, until := span.ends()
 	rows, err := s.db.QueryContext(ctx, `SELECT started_ns, run, goodput_bps, goodput_low_bps, goodput_high_bps, ceiling_bps, cause
 		FROM trials WHERE series = $1 AND started_ns >= $2 AND started_ns < $3 ORDER BY started_ns, run, trial`, series, since, until)
@@ -159,6 +180,12 @@ func (s *Store) walk(ctx context.Context, series int64, span Span, out *walked) 
 	for rows.Next() {
 		if err := rows.Scan(&started, &run, &goodput, &low, &high, &ceiling, &cause); err != nil {
 			return err
+		}
+		if !rates(goodput, low, high, ceiling) {
+			return fmt.Errorf("%w: a result of run %d has a rate that is none", ErrNotStore, run)
+		}
+		if room.Add(-1) < 0 {
+			return errTooMany
 		}
 		out.points = append(out.points, history.Point{
 			Started: time.Unix(0, started).UTC(), Goodput: unit.BitRate(goodput), Low: unit.BitRate(low), High: unit.BitRate(high), Ceiling: unit.BitRate(ceiling), Cause: record.Cause(cause),

@@ -51,6 +51,12 @@ type querier interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
+// schemaTable says the schema's version, makeSchema is what made it.
+const (
+	schemaTable = "linerate_schema"
+	makeSchema  = `CREATE TABLE ` + schemaTable + ` (version INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_ns BIGINT NOT NULL)`
+)
+
 // version is the schema's version; zero where there is none yet.
 func (s *Store) version(ctx context.Context, q querier) (int, error) {
 	var all, ours, version int
@@ -63,7 +69,7 @@ func (s *Store) version(ctx context.Context, q querier) (int, error) {
 		}
 		return 0, nil
 	}
-	err := q.QueryRowContext(ctx, `SELECT coalesce(max(version), 0) FROM linerate_schema`).Scan(&version)
+	err := q.QueryRowContext(ctx, `SELECT coalesce(max(version), 0) FROM `+schemaTable).Scan(&version)
 	return version, err
 }
 
@@ -77,6 +83,15 @@ func (s *Store) migrate(ctx context.Context, steps []migration, create bool) err
 		return err
 	case version > last:
 		return fmt.Errorf("%w: its schema is %d, this one knows %d", ErrNewer, version, last)
+	case version < 0:
+		return fmt.Errorf("%w: its schema is %d", ErrNotStore, version)
+	}
+	if version > 0 && s.kind.shaped != nil {
+		if err := s.kind.shaped(ctx, s.db, steps[:version]); err != nil {
+			return err
+		}
+	}
+	switch {
 	case version == last:
 		return nil
 	case version == 0 && !create:
@@ -94,7 +109,7 @@ func (s *Store) migrate(ctx context.Context, steps []migration, create bool) err
 			return err
 		}
 		if version == 0 {
-			if _, err := tx.ExecContext(ctx, `CREATE TABLE linerate_schema (version INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_ns BIGINT NOT NULL)`); err != nil {
+			if _, err := tx.ExecContext(ctx, makeSchema); err != nil {
 				return err
 			}
 		}
@@ -102,7 +117,7 @@ func (s *Store) migrate(ctx context.Context, steps []migration, create bool) err
 			if _, err := tx.ExecContext(ctx, m.text); err != nil {
 				return fmt.Errorf("migrate to %s: %w", m.name, err)
 			}
-			if _, err := tx.ExecContext(ctx, `INSERT INTO linerate_schema (version, name, applied_ns) VALUES ($1, $2, $3)`, m.version, m.name, s.now().UnixNano()); err != nil {
+			if _, err := tx.ExecContext(ctx, `INSERT INTO `+schemaTable+` (version, name, applied_ns) VALUES ($1, $2, $3)`, m.version, m.name, s.now().UnixNano()); err != nil {
 				return err
 			}
 			s.log.Debug("schema", "store", s.place, "migration", m.name)

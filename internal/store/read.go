@@ -58,7 +58,7 @@ func (s *Store) Runs(ctx context.Context, span Span, most int) (runs []Run, all 
 		return wrong(err)
 	}
 	if most <= 0 {
-		most = all
+		most = min(all, mostResults)
 	}
 	rows, err := s.db.QueryContext(ctx, `SELECT name, id, started_ns, added_ns, linerate, kernel, back_end, hosts, trials_count, missing_count, failures_count
 		FROM runs WHERE started_ns >= $1 AND started_ns < $2 ORDER BY started_ns DESC, number DESC LIMIT $3`, since, until, most)

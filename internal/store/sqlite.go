@@ -51,7 +51,8 @@ func openSQLite(file string, create bool) (*sql.DB, backEnd, error) {
 	options.Set("mode", mode)
 	db, err := sql.Open("sqlite", "file:"+(&url.URL{Path: path}).EscapedPath()+"?"+options.Encode())
 	return db, backEnd{
-		tables: `SELECT count(*), coalesce(sum(name = 'linerate_schema'), 0) FROM sqlite_master WHERE type = 'table'`,
+		tables: `SELECT count(*), coalesce(sum(name = '` + schemaTable + `' AND sql = '` + makeSchema + `'), 0) FROM sqlite_master WHERE type IN ('table', 'view')`,
+		shaped: shaped,
 		// The file keeps both. Not asked of every connection: a file that turns out
 		// to be another program's is left as it is.
 		prepare: `PRAGMA auto_vacuum = incremental; PRAGMA journal_mode = WAL`,

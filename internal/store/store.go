@@ -84,6 +84,8 @@ type backEnd struct {
 	// tables counts the tables there are, and those of them that say the
 	// schema's version.
 	tables string
+	// shaped is an error where a store is not as steps make it; nil is not asked.
+	shaped func(ctx context.Context, db *sql.DB, steps []migration) error
 	// prepare is done once, before the first table is made; "" nothing.
 	prepare string
 	// lock keeps other writers out until the transaction ends; "" where

@@ -6,21 +6,31 @@ import (
 	"net"
 	"net/http"
 	"time"
+
+	"github.com/linerate/linerate/internal/traffic/socket"
 )
 
 // Listen takes an address for the pages. Who takes nothing of an answer for
-// takenWithin is cut off.
+// takenWithin is cut off, and of too many connections the oldest.
 func Listen(ctx context.Context, address string) (net.Listener, error) {
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil {
 		return nil, err
 	}
-	return &impatient{l, takenWithin}, nil
+	return &impatient{socket.Bounded(l, mostConns, connsOfOne), takenWithin}, nil
 }
 
 // takenWithin is how long a reader may take for a piece of an answer. It is no limit
 // of the whole: a record is large, a line may be slow, and events go on.
 const takenWithin = 30 * time.Second
+
+// mostConns bounds the connections at a time, connsOfOne those of one address, which may
+// be many browsers behind a proxy. The server of the fleet is the same process: it must not
+// run out of files by them.
+const (
+	mostConns  = 512
+	connsOfOne = 128
+)
 
 // piece is what is written at a time under one deadline.
 const piece = 16 << 10

@@ -149,7 +149,7 @@ func (s *site) seen(next page) http.HandlerFunc {
 		}
 		if r.Method != http.MethodGet && r.Method != http.MethodHead &&
 			subtle.ConstantTimeCompare([]byte(r.PostFormValue("form")), []byte(who.Form)) != 1 {
-			s.log.Warn("a form that is not this session's", "user", who.Name, "path", r.URL.Path)
+			s.rare.Warn("a form that is not this session's", "user", who.Name, "path", r.URL.Path)
 			http.Error(w, "this form is old: load the page again, and send it once more", http.StatusForbidden)
 			return
 		}
@@ -175,7 +175,7 @@ func (s *site) login(w http.ResponseWriter, r *http.Request) {
 	token := r.PostFormValue("token")
 	v, ok := s.cfg.Authenticator.Visit(token)
 	if !ok {
-		s.log.Warn("a login was refused", "from", r.RemoteAddr)
+		s.rare.Warn("a login was refused", "from", r.RemoteAddr)
 		select {
 		case <-time.After(failurePause):
 		case <-r.Context().Done():

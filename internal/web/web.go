@@ -14,10 +14,12 @@ import (
 	"io/fs"
 	"log/slog"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/nats/link"
 	"github.com/linerate/linerate/internal/analysis/history"
 	static "github.com/linerate/linerate/internal/page"
 	"github.com/linerate/linerate/internal/store"
@@ -75,7 +77,8 @@ type site struct {
 	sessions *sessions
 	recent   recent
 	log      *slog.Logger
-	streams  struct { // of events
+	rare     *link.LimitedLog // of what strangers do
+	streams  struct {         // of events
 		sync.Mutex
 		all int
 		of  map[string]int // by who reads
@@ -92,6 +95,7 @@ func Handler(cfg Config) (http.Handler, error) {
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
+	s.rare = link.NewLimitedLog(s.log)
 	s.streams.of = make(map[string]int)
 	var err error
 	if s.pages, err = template.New("web").Funcs(s.functions()).ParseFS(templates, "templates/*.tmpl"); err != nil {
@@ -102,7 +106,7 @@ func Handler(cfg Config) (http.Handler, error) {
 		return nil, err
 	}
 	mux := http.NewServeMux()
-	mux.Handle("GET /assets/", http.StripPrefix("/assets/", unchanging(http.FileServerFS(files))))
+	mux.Handle("GET /assets/", http.StripPrefix("/assets/", unchanging(named(http.FileServerFS(files)))))
 	mux.HandleFunc("GET /login", s.loginPage)
 	mux.HandleFunc("POST /login", s.login)
 	mux.HandleFunc("POST /logout", s.seen(s.logout))
@@ -164,6 +168,17 @@ func (s *site) explain(policy string) func(http.ResponseWriter, *http.Request, s
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		_, _ = w.Write(s.cfg.Explain) // the reader is gone
 	}
+}
+
+// named serves files, and lists none.
+func named(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "" || strings.HasSuffix(r.URL.Path, "/") {
+			http.NotFound(w, r)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // unchanging lets browsers keep what only a new version changes.

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/linerate/linerate/internal/kernel/process"
 )
 
 // Become is how an agent gets root where root may not log in.
@@ -117,7 +119,7 @@ func agentBy(ctx context.Context, args []string, to sshReach, shared *SSH, settl
 	ended()
 	if err != nil {
 		p.kill()
-		<-p.wait()
+		_ = process.Leave(p.wait()) // why there is no agent says more
 		if ctx.Err() != nil {
 			err = ctx.Err()
 		}
@@ -200,11 +202,21 @@ func (p *sshProcess) lastWords() string {
 	return p.words.String()
 }
 
+// endWithin is how long ssh may take to end by itself.
+const endWithin = 5 * time.Second
+
 // end waits for ssh, whose input is closed, and kills it where it stays.
 func (p *sshProcess) end() error {
-	timer := time.AfterFunc(5*time.Second, p.kill)
+	timer := time.NewTimer(endWithin)
 	defer timer.Stop()
-	<-p.wait()
+	select {
+	case <-p.wait():
+	case <-timer.C:
+		p.kill()
+		if err := process.Leave(p.wait()); err != nil {
+			return fmt.Errorf("end ssh (process %d): %w", p.cmd.Process.Pid, err)
+		}
+	}
 	if exit := (*exec.ExitError)(nil); p.err == nil || errors.As(p.err, &exit) || errors.Is(p.err, exec.ErrWaitDelay) {
 		return nil // what it had to say, its calls have said
 	}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/linerate/linerate/internal/kernel/process"
 )
 
 // SSH is what the ssh connections of one run share. The zero SSH is ready to
@@ -98,7 +100,9 @@ func (s *SSH) make() bool {
 func userShares(ctx context.Context, to sshReach) bool {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	out, err := exec.CommandContext(ctx, "ssh", append([]string{"-G"}, to.arguments()...)...).Output()
+	ask := exec.CommandContext(ctx, "ssh", append([]string{"-G"}, to.arguments()...)...)
+	ask.WaitDelay = time.Second // a program of the user's configuration (Match exec) may outlive it
+	out, err := process.Await(ctx, ask.Output)
 	if err != nil {
 		return false
 	}
@@ -126,7 +130,7 @@ func (s *SSH) Close() error {
 	defer cancel()
 	var ending sync.WaitGroup
 	for _, args := range s.masters {
-		ending.Go(func() { _ = exec.CommandContext(ctx, "ssh", args...).Run() }) // one that is gone has ended
+		ending.Go(func() { _, _ = process.Await(ctx, exec.CommandContext(ctx, "ssh", args...).Output) }) // one that is gone has ended
 	}
 	ending.Wait()
 	err := os.RemoveAll(s.own)

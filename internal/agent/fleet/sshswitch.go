@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/linerate/linerate/internal/kernel/process"
 	"github.com/linerate/linerate/internal/switchwatch/cli"
 )
 
@@ -32,7 +33,10 @@ func (s *SSH) Show(ctx context.Context, reach string, command cli.Command) (stri
 	c.WaitDelay = 2 * time.Second
 	out, words := &bounds{end: cancel}, &tail{}
 	c.Stdout, c.Stderr = out, words
-	err = c.Run()
+	_, err = process.Await(ctx, func() (struct{}, error) { return struct{}{}, c.Run() })
+	if errors.Is(err, process.ErrStays) {
+		return "", fmt.Errorf("%w: `%s`: ssh: %w", ErrUnreachable, command, err)
+	}
 	var exit *exec.ExitError
 	switch {
 	case out.over:

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/internal/kernel/netns"
+	"github.com/linerate/linerate/internal/kernel/process"
 )
 
 // guardEnv is set in a guard's process. A program that does not know the guard
@@ -91,7 +92,7 @@ var errGuardEnded = errors.New("guard ended before it was armed: it did not find
 // who looks for the children of a process, or of its group, does not find it.
 func startDetached(ctx context.Context, j *Journal, id string, args []string) error {
 	between := guardCommand(ctx, id, append(args, "--detach"))
-	out, err := between.Output()
+	out, err := process.Await(ctx, between.Output)
 	if err != nil {
 		return fmt.Errorf("in a session of its own: %w", err)
 	}
@@ -163,7 +164,7 @@ func systemd(ctx context.Context, program string, args ...string) ([]byte, error
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Dir = "/"
 	cmd.WaitDelay = time.Second
-	out, err := cmd.Output()
+	out, err := process.Await(ctx, cmd.Output)
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
 		err = fmt.Errorf("%w: %.200s", err, bytes.TrimSpace(exit.Stderr))
 	}

@@ -1,6 +1,7 @@
 // Package process reads which programs hold sockets, and how busy their threads
 // are. It sees what its caller may see: the files of another user's program are
-// hidden, and it says so rather than that there is no program.
+// hidden, and it says so rather than that there is no program. Of a program that was killed
+// it waits for the end, and not for ever.
 package process
 
 import (

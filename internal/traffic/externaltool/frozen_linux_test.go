@@ -10,10 +10,11 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/kernel/process"
 )
 
 // TestKillFrozen: a program that does not go when it is killed, as one does in a frozen
-// control group, is waited for no longer than killTime.
+// control group, is waited for no longer than process.LeaveTime.
 func TestKillFrozen(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("making a control group needs root")
@@ -38,7 +39,7 @@ func TestKillFrozen(t *testing.T) {
 	}
 	began := time.Now()
 	one.kill()
-	if took := time.Since(began); took < killTime || took > 3*killTime {
+	if took := time.Since(began); took < process.LeaveTime || took > 3*process.LeaveTime {
 		t.Errorf("killed after %v", took)
 	}
 	if err := write("freezer.state", "THAWED"); err != nil {

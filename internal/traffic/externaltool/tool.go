@@ -19,6 +19,7 @@ import (
 	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/evidence/resultfile"
 	"github.com/linerate/linerate/internal/kernel/netns"
+	"github.com/linerate/linerate/internal/kernel/process"
 	"github.com/linerate/linerate/internal/traffic/sampling"
 	"github.com/linerate/linerate/internal/traffic/socket"
 	"github.com/linerate/linerate/unit"
@@ -215,10 +216,6 @@ func reported(streams []resultfile.Stream) []agentapi.ToolStream {
 	return out
 }
 
-// killTime is how long a killed program is waited for: one in uninterruptible sleep (a
-// disk that does not answer) or in a frozen control group stays.
-const killTime = 2 * time.Second
-
 // kill ends the program and frees what it held.
 func (o *run) kill() {
 	if o.command.Process != nil {
@@ -226,10 +223,7 @@ func (o *run) kill() {
 		case <-o.exited: // its number may be somebody else's by now
 		default:
 			killGroup(o.command.Process)
-			select {
-			case <-o.exited:
-			case <-time.After(killTime): // it does nothing more, whenever the kernel lets it go
-			}
+			_ = process.Leave(o.exited) // one that stays does nothing more, whenever the kernel lets it go
 		}
 	}
 	o.sampled.stop()
@@ -255,7 +249,7 @@ func find(ctx context.Context) (path, version string, err error) {
 	var said output
 	asked := exec.CommandContext(ctx, path, "-v")
 	asked.Stdout, asked.Stderr, asked.WaitDelay = &said, &said, time.Second
-	_ = asked.Run() // it ends with 1
+	_, _ = process.Await(ctx, func() (struct{}, error) { return struct{}{}, asked.Run() }) // it ends with 1
 	line, _, _ := strings.Cut(strings.TrimSpace(said.String()), "\n")
 	if !strings.HasPrefix(line, "iperf version 2") {
 		return "", "", fmt.Errorf("%s is no iperf 2, it says %.80q: %w", path, line, ErrMissing)

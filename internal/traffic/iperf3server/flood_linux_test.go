@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/linerate/linerate/internal/kernel/sys"
 	"github.com/linerate/linerate/internal/traffic/iperf3"
 )
 
@@ -97,8 +98,8 @@ func TestFlood(t *testing.T) {
 		memoryGrowth = 64 << 20
 		filesGrowth  = maxStrangers + DefaultClients + 64
 	)
-	if fileLimit() < connections+filesGrowth+512 {
-		t.Skipf("only %d files may be open here", fileLimit())
+	if sys.OpenFiles() < connections+filesGrowth+512 {
+		t.Skipf("only %d files may be open here", sys.OpenFiles())
 	}
 	one := func(int) [4]byte { return [4]byte{127, 0, 0, 1} }
 	many := func(i int) [4]byte { return [4]byte{127, 1, byte(i >> 8), byte(i)} }

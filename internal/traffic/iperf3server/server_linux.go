@@ -1,6 +1,7 @@
 package iperf3server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/linerate/linerate/internal/kernel/sys"
 	"github.com/linerate/linerate/internal/traffic/iperf3"
 	"github.com/linerate/linerate/internal/traffic/socket"
 )
@@ -55,7 +57,7 @@ func Listen(cfg Config) (*Listener, error) {
 	if cfg.answer == 0 {
 		cfg.answer = answerTime
 	}
-	strangers, streams := openFiles(fileLimit())
+	strangers, streams := openFiles(sys.OpenFiles())
 	l := &Listener{
 		cfg: cfg, log: cfg.Log,
 		accessList: &accessList{allow: cfg.Allow, token: len(cfg.Token) > 0, networks: ownNetworks},
@@ -77,24 +79,14 @@ func Listen(cfg Config) (*Listener, error) {
 	return l, nil
 }
 
-// fileLimit is how many files this process may open. The runtime has raised
-// the soft limit to the hard one.
-func fileLimit() uint64 {
-	var limit syscall.Rlimit
-	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit) != nil {
-		return 1024
-	}
-	return limit.Cur
-}
-
-// openFiles is how many strangers and streams fit a limit of open files. A
-// test's control connection is one more, and the program itself needs some.
+// openFiles is how many strangers and streams fit a limit of open files; zero is not
+// known. A test's control connection is one more, and the program itself needs some.
 func openFiles(files uint64) (strangers, streams int) {
 	const own = 64
 	if files >= maxStrangers+MaxClients+maxStreamsInAll+own {
 		return maxStrangers, maxStreamsInAll
 	}
-	room := int(max(files, 4*own)) - own
+	room := int(max(cmp.Or(files, 1024), 4*own)) - own
 	return room / 4, room / 2
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/nats-io/jwt/v2"
 
+	"github.com/linerate/linerate/internal/kernel/sys"
 	"github.com/linerate/linerate/internal/statefile"
 )
 
@@ -28,6 +29,22 @@ type ServerConfig struct {
 // mostReserved is how many bytes the streams may reserve together. Each user's
 // results are bounded by themselves, and most never fill what they may.
 const mostReserved = 1 << 50
+
+// A connection costs some 30 KiB before it has said who it is. Of the process's files the
+// streams need some, and so do the store and the web page.
+const (
+	mostConnections = 16 << 10
+	otherFiles      = 768
+)
+
+// connectionsOf is how many connections there may be at a time in a process that may open
+// so many files; zero is not known.
+func connectionsOf(files uint64) int {
+	if files == 0 || files > mostConnections+otherFiles {
+		return mostConnections
+	}
+	return int(max(files/4, files-min(files, otherFiles)))
+}
 
 // confFile is what nats-server reads too.
 const confFile = "server.conf"
@@ -64,7 +81,7 @@ func (a *Authority) config(dir string, cfg ServerConfig) (string, error) {
 	fmt.Fprintf(&b, "jetstream {\n  store_dir: %s\n  max_file_store: %d\n}\n", in("jetstream"), mostReserved)
 	tls := fmt.Sprintf("  cert_file: %s\n  key_file: %s\n  ca_file: %s\n", in(serverFile), in(serverKey), in(caFile))
 	fmt.Fprintf(&b, "tls {\n%s  timeout: 10\n}\n", tls)
-	fmt.Fprintf(&b, "max_payload: 1MB\nmax_control_line: 8KB\nwrite_deadline: \"10s\"\nping_interval: \"10s\"\nping_max: 2\n")
+	fmt.Fprintf(&b, "max_payload: 1MB\nmax_control_line: 8KB\nwrite_deadline: \"10s\"\nping_interval: \"10s\"\nping_max: 2\nmax_connections: %d\n", connectionsOf(sys.OpenFiles()))
 	if cfg.Cluster != "" {
 		var routes []string
 		for _, r := range cfg.Routes {
