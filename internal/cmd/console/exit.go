@@ -316,8 +316,7 @@ func BarredHint(reason string) string {
 // What the bus and its agents say where a role does not allow something
 // (package wire, and fleet over NATS). Over the wire an error is its text.
 var (
-	lacksRole  = regexp.MustCompile(`it takes the role (watch|measure|change)(?:, (?:which )?(\S+) has)?`)
-	askedBy    = regexp.MustCompile(`asked (?:as \S+ )?by (\S+?):`)
+	lacksRole  = regexp.MustCompile(`(\S+) needs the role (watch|measure|change)`)
 	servesMost = regexp.MustCompile(`this agent serves (watch|measure|change) and no more`)
 )
 
@@ -335,13 +334,5 @@ func roleHint(err error) string {
 	if m == nil {
 		return ""
 	}
-	role, user := m[1], m[2]
-	if by := askedBy.FindStringSubmatch(text); user == "" && by != nil {
-		user = by[1]
-	}
-	user = strings.Trim(user, ",;:")
-	if user == "" {
-		user = "NAME"
-	}
-	return "where `linerate serve` runs, `linerate serve token --role " + role + " --user " + user + " --replace` gives the role; `linerate enroll --replace -` reads the token here"
+	return "where `linerate serve` runs, `linerate serve token --role " + m[2] + " --user " + m[1] + " --replace` gives the role; `linerate enroll --replace -` reads the token here"
 }

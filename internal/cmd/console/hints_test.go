@@ -49,7 +49,7 @@ func TestHintsOfWhatIsBarred(t *testing.T) {
 
 // Who lacks a role is told which, and how it is given; being root is of no use.
 func TestRoleHint(t *testing.T) {
-	err := fmt.Errorf("apply: %w: it takes the role change, which eve has not", fs.ErrPermission)
+	err := fmt.Errorf("apply: %w: eve needs the role change (has: measure)", fs.ErrPermission)
 	if hint := HintFor(err); !strings.Contains(hint, "serve token --role change --user eve") || strings.Contains(hint, "root") {
 		t.Errorf("%q", hint)
 	}
