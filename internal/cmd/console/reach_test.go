@@ -40,6 +40,16 @@ func TestRoleHints(t *testing.T) {
 	}
 }
 
+// The name of a file is no host: what reads files is said.
+func TestTargetOfAFile(t *testing.T) {
+	for _, arg := range []string{"fabric.yaml", "record.json", "dir/paste"} {
+		_, err := (&Console{}).Target(arg)
+		if hint := HintFor(err); !errors.Is(err, ErrUsage) || !strings.Contains(hint, "`linerate discover --from "+arg+"`") || strings.Contains(hint, "root@"+arg) {
+			t.Errorf("%s: %v, hint %q", arg, err, hint)
+		}
+	}
+}
+
 func TestTargetBecomes(t *testing.T) {
 	for _, c := range []struct{ become, arg, want string }{
 		{"", "ssh://ann@h", "ssh://ann@h"}, {"sudo", "ssh://ann@h", "ssh://ann@h?become=sudo"}, {"sudo", "ssh://ann@h?become=sudo", "ssh://ann@h?become=sudo"},
