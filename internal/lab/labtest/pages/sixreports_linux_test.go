@@ -58,9 +58,9 @@ func oneWay(both []record.LinkUse, forward bool) []record.LinkUse {
 	out := slices.Clone(both)
 	for i := range out {
 		if (out[i].Host == "alpha") == forward {
-			out[i].Rx = 0
+			out[i].Rx, out[i].RxPayload = 0, 0
 		} else {
-			out[i].Tx = 0
+			out[i].Tx, out[i].TxPayload = 0, 0
 		}
 	}
 	return out
