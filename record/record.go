@@ -292,7 +292,7 @@ type CPUUse struct {
 	Throttled float64 `json:"throttled_ratio,omitempty"`
 	// Steal is the share of the machine's time that a hypervisor took away.
 	Steal float64 `json:"steal_ratio,omitempty"`
-	// TCPExt are the increases of those of /proc/net/netstat's TcpExt counters
+	// TCPExt are the increases of those of /proc/net/netstat's and snmp's counters
 	// that say what TCP waits for on this host.
 	// Empty is read and nothing happened, nil not read.
 	TCPExt map[string]uint64 `json:"tcp_ext,omitzero"`

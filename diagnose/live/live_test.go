@@ -516,3 +516,21 @@ func TestLiveExpectsNoMoreThanLinks(t *testing.T) {
 		t.Errorf("%s: expects %v of %v", f.Cause, f.Expected, f.Rate)
 	}
 }
+
+// TestDamagedIngress: what comes with a wrong checksum is named where it is as much as
+// slows a sender down, and where something came behind a gap.
+func TestDamagedIngress(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		damaged uint64
+		gaps    uint64
+		says    bool
+	}{{"many", 20000, 90000, true}, {"few", 40, 90000, false}, {"of others: nothing is missing", 20000, 0, false}, {"none", 0, 90000, false}} {
+		w := livetraffic.Watched{Host: liveHost(netstate.Layer34), Span: 5 * time.Second, TCPExt: map[string]uint64{"TcpInCsumErrors": c.damaged},
+			Flows: []livetraffic.Flow{receivingFlow(func(f *livetraffic.Flow) { f.In.OutOfOrder = c.gaps })}}
+		got := Judge(w)
+		if len(got.Flows) != 1 || strings.Contains(got.Flows[0].Finding.Summary, "wrong checksum") != c.says {
+			t.Errorf("%s: %+v", c.name, got.Flows)
+		}
+	}
+}

@@ -14,7 +14,7 @@ import (
 // sender waits for only its own kernel knows.
 func (v *view) receiving(f livetraffic.Flow) record.Finding {
 	for _, rule := range []func(livetraffic.Flow) (record.Finding, bool){
-		v.slowReader, v.fullIngress, v.busySoftirq, v.cappedWindow, v.lossyIngress,
+		v.slowReader, v.fullIngress, v.busySoftirq, v.damagedIngress, v.cappedWindow, v.lossyIngress,
 	} {
 		if found, ok := rule(f); ok {
 			return found
@@ -144,6 +144,30 @@ func (v *view) cappedWindow(f livetraffic.Flow) (record.Finding, bool) {
 		Missing: []string{"whether the sender waits for it: its own kernel knows"},
 	}, true
 }
+
+// damagedIngress: segments come with a wrong checksum, as many of all as slow TCP down. A
+// card drops what the wire damaged before TCP counts it.
+func (v *view) damagedIngress(f livetraffic.Flow) (record.Finding, bool) {
+	damaged, packets := v.watched.TCPExt["TcpInCsumErrors"], uint64(0)
+	for _, other := range v.watched.Flows {
+		packets += other.In.Packets
+	}
+	if damaged < fewestDamaged || float64(damaged) < lossShare*float64(packets) || f.In.OutOfOrder == 0 {
+		return record.Finding{}, false
+	}
+	return record.Finding{
+		Cause: record.Congestion, Confidence: 0.8,
+		Summary: fmt.Sprintf("%d segments came here damaged, with a wrong checksum: they are discarded, and the sender slows down as for losses.", damaged),
+		Evidence: []record.Evidence{
+			diagnose.Fact("segments with a wrong checksum", fmt.Sprintf("+%d (TcpInCsumErrors)", damaged), "/proc/net/snmp"),
+			diagnose.Fact("packets behind a gap", fmt.Sprintf("%d of %d", f.In.OutOfOrder, f.In.Packets), fromSockDiag+" rcv_ooopack"),
+		},
+		Remedy: "find what damages them beside the wire: what rewrites packets on the way (a tunnel, a firewall, a switch's memory), or checksums that a card, real or virtual, fills in (`ethtool -K DEV tx off` at the sender)",
+	}, true
+}
+
+// fewestDamaged are as many as tell more than chance.
+const fewestDamaged = 10
 
 // lossyIngress: packets come late or are missing. Which it is the sender knows.
 func (v *view) lossyIngress(f livetraffic.Flow) (record.Finding, bool) {

@@ -66,3 +66,19 @@ func TestGrowth(t *testing.T) {
 		t.Errorf("2,000 links take %.1f times as long as 500: %v and %v", float64(many)/float64(few), many, few)
 	}
 }
+
+// TestLarge: 10 MB are answered in seconds of a processor, 5 to 8 on a loaded machine:
+// the time grows with a text's length, not by its hosts times its runs.
+func TestLarge(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by -short: it takes seconds")
+	}
+	text := largeText(t)
+	start := used(t)
+	Judge(paste.Parse([]piece.Text{{Bytes: text}}))
+	if took := used(t) - start; took > 20*time.Second {
+		t.Errorf("%d kB took %v", len(text)>>10, took)
+	} else {
+		t.Logf("%d kB took %v", len(text)>>10, took)
+	}
+}

@@ -5,28 +5,12 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/linerate/linerate/internal/evidence/paste"
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
 )
 
-// TestLarge: the time for a text grows with its length, and not by its hosts times its runs.
-func TestLarge(t *testing.T) {
-	if testing.Short() {
-		t.Skip("left out by -short: it takes seconds")
-	}
-	text := largeText(t)
-	start := time.Now()
-	Judge(paste.Parse([]piece.Text{{Bytes: text}}))
-	if took := time.Since(start); took > time.Minute {
-		t.Errorf("%d kB took %v", len(text)>>10, took)
-	} else {
-		t.Logf("%d kB took %v", len(text)>>10, took)
-	}
-}
-
-// BenchmarkLarge answers the same.
+// BenchmarkLarge answers a long text.
 func BenchmarkLarge(b *testing.B) {
 	text := largeText(b)
 	b.SetBytes(int64(len(text)))

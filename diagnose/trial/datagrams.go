@@ -56,7 +56,12 @@ func (v *wayView) lostDatagrams() (hypothesis, bool) {
 	if seen {
 		f.evidence = append(f.evidence, record.Evidence{What: "packets dropped by the sender's own queues", Value: fmt.Sprint(queued), Source: "qdisc statistics"})
 	}
+	wrong, damaged := v.damagedDatagrams(u.Lost)
 	switch half := (u.Lost + 1) / 2; {
+	case damaged: // a socket counts them as its own drops too
+		f.sure, f.evidence = 0.85, append(f.evidence, wrong)
+		f.summary = fmt.Sprintf("%s of the datagrams from %s were lost, most of them damaged: they reached %s with a wrong checksum.", diagnose.Percent(share), v.from, v.to)
+		f.remedy = record.ByHand("find what damages them: what rewrites packets on the way (a tunnel, a firewall, a switch's memory), or checksums that a card should fill in")
 	case u.SocketDrops >= half:
 		f.cause, f.sure = record.ReceiverCPU, 0.8
 		f.summary = fmt.Sprintf("%s of the datagrams from %s were lost, most of them in %s's own sockets: it does not take them in as fast as they arrive.", diagnose.Percent(share), v.from, v.to)

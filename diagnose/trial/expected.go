@@ -45,7 +45,7 @@ func (v *wayView) after(h hypothesis) (unit.BitRate, *record.NextLimit) {
 	if v.trunk && t.Ceiling > 0 {
 		p.Rate = min(p.Rate, t.Ceiling)
 	}
-	if most := p.Ceiling * rateOf(v.smallLeaves()); cause != record.MTU && most < p.Rate {
+	if most := p.Ceiling * unit.BitRate(v.smallLeaves()); cause != record.MTU && most < p.Rate {
 		p.Rate, p.Limit, p.Limits = most, record.MTU, nil
 	}
 	if err != nil || p.Ceiling <= 0 {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/linerate/linerate/diagnose"
 	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/unit"
 )
 
 // fullLink: one side has a full link while another hardly carries anything. A
@@ -68,8 +69,11 @@ func (v *wayView) oneSided(doubt func(full, idle []linkLoad, placed int) float64
 			continue
 		}
 		h := v.imbalance(side, full, idle)
+		if placed > 0 && h.cause == record.SingleLink && v.pairs() == 1 && len(v.lanes) > len(full) {
+			continue // streams of one pair of addresses are on both: ports do count
+		}
 		h.sure *= sure
-		if allNearlyFull(full) {
+		if !allFull(full) {
 			h.sure *= 0.85
 		}
 		v.weighOwnLimits(&h, full, side)
@@ -123,8 +127,6 @@ func (v *wayView) neverEmpty(l linkLoad) bool {
 		return u.Host == l.host && u.Link == l.link && l.host == v.from && float64(u.MeanBacklog) >= ownPackets*float64(max(v.waits.mss, 1))
 	})
 }
-
-func allNearlyFull(links []linkLoad) bool { return !allFull(links) }
 
 func least(links []linkLoad) float64 {
 	low := 1.0
@@ -235,7 +237,7 @@ func (v *wayView) tooFewStreams() (hypothesis, bool) {
 	if least(v.egress) > idleLink && least(v.ingress) > idleLink { // single packets are dealt out over all
 		return hypothesis{}, false
 	}
-	used := total(v.egress) / rateOf(float64(links)) * rateOf(float64(n))
+	used := total(v.egress) / unit.BitRate(float64(links)) * unit.BitRate(float64(n))
 	share := diagnose.Fraction(v.goodput, used)
 	worth := worthMoreStreams
 	if max(v.waits.rwnd, v.waits.sndbuf) >= limitedShare {

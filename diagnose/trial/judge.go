@@ -8,7 +8,6 @@ import (
 	"github.com/linerate/linerate/diagnose/remedy"
 	"github.com/linerate/linerate/diagnose/trial/without"
 	"github.com/linerate/linerate/record"
-	"github.com/linerate/linerate/unit"
 )
 
 // hypothesis is one cause held against the evidence of one way of a trial.
@@ -47,7 +46,7 @@ func (v *wayView) hypotheses() []func() (hypothesis, bool) {
 	return []func() (hypothesis, bool){
 		v.sizesLost, v.offered, v.paced, v.nominalRate, v.lacpDown, v.beyondReceiver, v.stalledStreams, v.misrouted, v.broadcast, v.headersTakeLinks, v.onSwitches, v.switchTrunk, v.atLineRate, v.fullLink, v.otherTraffic, v.declaredCap, v.ownShaper, v.cloudCap, v.fullReturnPath, v.cardSlot,
 		v.flowRate, v.senderCore, v.receiverCore, v.tooFewStreams, v.receiveWindow, v.sendBuffer, v.smallQueue, v.slowReader, v.slowWriter, v.selfPaced,
-		v.lostDatagrams, v.smallSegments, v.blackHole, v.outOfOrder, v.ownQueue, v.noMemory, v.marked, v.lossOnPath, v.hiddenShaper, v.nearLineRate, v.unevenLinks, v.anyCore,
+		v.lostDatagrams, v.smallSegments, v.blackHole, v.outOfOrder, v.ownQueue, v.noMemory, v.damaged, v.marked, v.lossOnPath, v.hiddenShaper, v.nearLineRate, v.unevenLinks, v.anyCore,
 	}
 }
 
@@ -215,6 +214,3 @@ func (v *wayView) missing() []string {
 
 // room reports that the links could carry a good deal more.
 func (v *wayView) room() bool { return v.share() < slackLink }
-
-// rateOf is a number as a rate.
-func rateOf(bits float64) unit.BitRate { return unit.BitRate(bits) }

@@ -1,9 +1,9 @@
 package trial
 
 import (
-	"math"
 	"slices"
 
+	"github.com/linerate/linerate/diagnose/trial/carried"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -15,11 +15,7 @@ import (
 func (v *wayView) judgedLanes() []record.Lane {
 	lanes := v.lanesOffFullLinks()
 	lossless := slices.DeleteFunc(slices.Clone(lanes), func(l record.Lane) bool { return l.Retransmits > 0 || l.TCP.BytesRetrans > 0 })
-	var carried unit.BitRate
-	for _, l := range lossless {
-		carried += l.Goodput
-	}
-	if 2*len(lossless) > len(lanes) && carried > v.goodput/2 && v.waitsOf(lossless).queued() > 1 {
+	if 2*len(lossless) > len(lanes) && carried.Goodput(lossless) > v.goodput/2 && v.waitsOf(lossless).queued() > 1 {
 		return lossless
 	}
 	return lanes
@@ -66,44 +62,12 @@ func (v *wayView) lanesOn(links []linkLoad, sending bool) []record.Lane {
 	if known {
 		return out
 	}
-	return v.byRates(links)
-}
-
-// Streams are told from other traffic by their rates: as near as counters and
-// sockets agree over one window, and no more streams than can be tried.
-const (
-	ratesAgree = 0.10
-	mostTried  = 14
-)
-
-// byRates are the streams whose rates add up to what the links carried; nil
-// where none do, or nothing was carried to speak of.
-func (v *wayView) byRates(links []linkLoad) []record.Lane {
-	var carried float64
+	var payload unit.BitRate
 	for _, l := range links {
-		carried += float64(l.payload)
+		payload += l.payload
 	}
-	n := len(v.lanes)
-	if n > mostTried || carried < 0.01*float64(v.goodput) || carried <= 0 {
+	if payload < v.goodput/100 {
 		return nil
 	}
-	best, off := 0, ratesAgree
-	for set := 1; set < 1<<n-1; set++ {
-		var sum float64
-		for i, l := range v.lanes {
-			if set&(1<<i) != 0 {
-				sum += float64(l.Goodput)
-			}
-		}
-		if d := math.Abs(sum/carried - 1); d < off {
-			best, off = set, d
-		}
-	}
-	var out []record.Lane
-	for i, l := range v.lanes {
-		if best&(1<<i) != 0 {
-			out = append(out, l)
-		}
-	}
-	return out
+	return carried.Lanes(v.lanes, payload)
 }

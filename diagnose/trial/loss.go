@@ -2,6 +2,7 @@ package trial
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/linerate/linerate/diagnose"
@@ -32,6 +33,9 @@ func (v *wayView) lossOnPath() (hypothesis, bool) {
 	v.weighLoss(&h)
 	if where := v.dropper(); where != "" {
 		h.sure = min(h.sure+0.1, 0.95)
+		if v.droppedOnArrival() {
+			h.seen, h.sure = true, max(h.sure, 0.85)
+		}
 		h.summary = fmt.Sprintf("%s of the bytes from %s had to be sent again while no link was full: %s.", fewPercent(w.loss()), v.from, where)
 	} else { // what a host counts itself no probe need find
 		h.decide = v.decideStreams(record.Congestion, record.Shaper)
@@ -214,6 +218,14 @@ func (v *wayView) dropEvidence() []record.Evidence {
 		add("packets missed by "+at+" for want of room in its ring", l.RxMissed, "rx_missed_errors")
 	}
 	return out
+}
+
+// droppedOnArrival reports losses of which the receiver counts half or more itself, where
+// nothing but its processors or its card's ring can have dropped them.
+func (v *wayView) droppedOnArrival() bool {
+	half := uint64(v.waits.repeated / 2)
+	use, _ := v.processorOf(v.to)
+	return half > 0 && (use.SoftnetDrops >= half || slices.ContainsFunc(v.trial.Links, func(l record.LinkUse) bool { return l.Host == v.to && l.RxMissed >= half }))
 }
 
 // dropper says where the losses happen, when the hosts' own counters account

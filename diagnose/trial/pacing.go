@@ -96,12 +96,12 @@ func (v *wayView) atPace(l record.Lane, pace unit.BitRate) bool {
 	if v.waits.heldAtHome() {
 		least = coarsePace
 	}
-	return l.TCP.Pacing >= pace*0.98 && l.Goodput >= pace*rateOf(least) && l.Goodput <= pace*pastPace
+	return l.TCP.Pacing >= pace*0.98 && l.Goodput >= pace*unit.BitRate(least) && l.Goodput <= pace*pastPace
 }
 
 // keepsTo reports a stream that carries what its pace allows.
 func (v *wayView) keepsTo(l record.Lane, pace unit.BitRate) bool {
-	return l.Goodput >= pace*rateOf(wholePace*v.payloadShare(l)) && l.Goodput <= pace*pastPace
+	return l.Goodput >= pace*unit.BitRate(wholePace*v.payloadShare(l)) && l.Goodput <= pace*pastPace
 }
 
 // payloadShare is the payload's share of a full packet as a queue counts it.
@@ -172,7 +172,7 @@ func (v *wayView) worthUnpacing(rate unit.BitRate) bool {
 	room, short := unit.BitRate(0), unit.BitRate(0)
 	used := make(map[string]bool)
 	for _, l := range v.lanes {
-		if l.Goodput >= rate*rateOf(almostPace*v.payloadShare(l)) && l.Goodput <= rate*pastPace {
+		if l.Goodput >= rate*unit.BitRate(almostPace*v.payloadShare(l)) && l.Goodput <= rate*pastPace {
 			used[l.EgressLink] = true
 		} else {
 			short += max(rate-l.Goodput, 0)
@@ -331,7 +331,7 @@ func (v *wayView) ownLimit(l record.Lane) unit.BitRate {
 	if max(c.RwndLimited, c.SndbufLimited) < limitedShare || mean == 0 || least == 0 {
 		return 0
 	}
-	return l.Goodput * rateOf(max(mean/least, 1))
+	return l.Goodput * unit.BitRate(max(mean/least, 1))
 }
 
 // weighOwnLimits lowers the confidence in a fault that keeps streams off links,
@@ -348,7 +348,7 @@ func (v *wayView) weighOwnLimits(h *hypothesis, used, side []linkLoad) {
 		spread += own
 	}
 	if n := len(v.lanes); n < len(side) && n <= len(used) {
-		spread *= rateOf(float64(len(side)) / float64(n)) // more streams are part of the remedy
+		spread *= unit.BitRate(float64(len(side)) / float64(n)) // more streams are part of the remedy
 	}
 	mended := total(used)
 	if mended == 0 || spread*firstToRepair >= mended {

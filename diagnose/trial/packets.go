@@ -24,9 +24,6 @@ func frameHeaders(protocol string, ipv6 bool) int {
 	return ethernet + framing.HeaderBytes(protocol, ipv6)
 }
 
-// headerBytes is what of a packet of the MTU is no payload.
-func headerBytes(protocol string, ipv6 bool) int { return framing.HeaderBytes(protocol, ipv6) }
-
 // packet is the payload of one of the trial's packets where the run asked for
 // small ones; zero where it asked for nothing.
 func (v *wayView) packet() (payload int) {

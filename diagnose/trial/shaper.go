@@ -280,6 +280,10 @@ func (v *wayView) hiddenShaper() (hypothesis, bool) {
 		h.summary += fmt.Sprintf(" It comes and goes: at times all that the links carry came through (%v).", best)
 		h.against = append(h.against, record.Evidence{What: "payload in the best moment", Value: best.String(), Source: "bytes received, over the common window"})
 	}
+	if still := v.stoodStill(); still > mostStill { // a limit lets something through all the time
+		h.sure *= 0.4
+		h.against = append(h.against, record.Evidence{What: "time in which nothing came through", Value: diagnose.Percent(still), Source: "bytes received, over the common window"})
+	}
 	if few, ok := v.lacpDown(); ok && !few.seen {
 		h.sure *= 0.5
 		h.against = append(h.against, few.evidence[0])
@@ -298,9 +302,20 @@ func (v *wayView) hiddenShaper() (hypothesis, bool) {
 		h.sure *= 0.55
 		h.against = append(h.against, record.Evidence{What: "speed of " + own, Value: "unknown: it may be the limit itself", Source: fromCounters})
 	}
-	h.remedy = record.ByHand(fmt.Sprintf("look for a rate limit on the way: `tc qdisc show` on both hosts, the switch's ports, the provider's contract for about %v", w.goodput/rateOf(v.efficiency())))
+	h.remedy = record.ByHand(fmt.Sprintf("look for a rate limit on the way: `tc qdisc show` on both hosts, the switch's ports, the provider's contract for about %v", w.goodput/unit.BitRate(v.efficiency())))
 	h.decide = v.decideStreams(record.Shaper, record.Congestion)
 	return h, true
+}
+
+// mostStill is the part of the time in which a limit may let nothing through.
+const mostStill = 0.3
+
+// stoodStill is the part of the blocks of a trial of one way that carried nothing.
+func (v *wayView) stoodStill() float64 {
+	if len(v.trial.Blocks) < 5 || v.trial.Direction != v.way {
+		return 0
+	}
+	return float64(len(slices.DeleteFunc(slices.Clone(v.trial.Blocks), func(r unit.BitRate) bool { return r > 0 }))) / float64(len(v.trial.Blocks))
 }
 
 // fullBeside is a link of the sender's that is full by itself while the others carry nearly

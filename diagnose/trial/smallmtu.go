@@ -9,6 +9,7 @@ import (
 	"github.com/linerate/linerate/diagnose/host"
 	"github.com/linerate/linerate/diagnose/remedy"
 	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/predict/framing"
 	"github.com/linerate/linerate/predict/routing"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
@@ -91,7 +92,7 @@ func (v *wayView) weighSizes(h *hypothesis, p record.SizeProbe) {
 func (v *wayView) fullPass() bool {
 	full := v.fullSegment()
 	for _, l := range v.lanes {
-		if float64(l.TCP.SndMSS) < smallSegment*float64(full) || l.Goodput < v.goodput*rateOf(standstill/float64(len(v.lanes))) {
+		if float64(l.TCP.SndMSS) < smallSegment*float64(full) || l.Goodput < v.goodput*unit.BitRate(standstill/float64(len(v.lanes))) {
 			return false
 		}
 	}
@@ -141,7 +142,7 @@ func (v *wayView) fullSegment() int {
 	if mtu == 0 {
 		return 0
 	}
-	return mtu - headerBytes(v.trial.Protocol, v.lanes[0].Dst.Is6())
+	return mtu - framing.HeaderBytes(v.trial.Protocol, v.lanes[0].Dst.Is6())
 }
 
 func (v *wayView) segmentEvidence() []record.Evidence {
@@ -288,7 +289,7 @@ func (v *wayView) ceilingEfficiency(host string) float64 {
 	if device.MTU <= 0 {
 		return 1
 	}
-	full := float64(device.MTU - headerBytes(v.trial.Protocol, l.Dst.Is6()))
+	full := float64(device.MTU - framing.HeaderBytes(v.trial.Protocol, l.Dst.Is6()))
 	return full / (full + float64(frameHeaders(v.trial.Protocol, l.Dst.Is6())))
 }
 
@@ -308,7 +309,7 @@ const tagRoom = 4
 func (v *wayView) beyondReceiver() (hypothesis, bool) {
 	for _, l := range v.lanes {
 		device := routing.FacingOne(v.fabric.Hosts[v.to], l.Dst, l.Src)
-		packet := l.TCP.SndMSS + headerBytes(v.trial.Protocol, l.Dst.Is6())
+		packet := l.TCP.SndMSS + framing.HeaderBytes(v.trial.Protocol, l.Dst.Is6())
 		if l.TCP.SndMSS <= 0 || device.MTU <= 0 || packet <= device.MTU+tagRoom || !v.standsStill(l) && v.waits.loss() < lossShare {
 			continue
 		}
@@ -343,7 +344,7 @@ func (v *wayView) blackHole() (hypothesis, bool) {
 			append(v.segmentEvidence(), append(v.tcpEvidence(), v.loads()...)...)...),
 		remedy:  record.ByHand(fmt.Sprintf("try which sizes get through (`linerate explain RECORD --probe`, or `ping -M do -s %d`)", full)),
 		missing: []string{"which packet sizes get through"},
-		decide: record.Decision{Probe: record.ProbePacketSize, Value: float64(full + headerBytes(v.trial.Protocol, v.lanes[0].Dst.Is6())), Between: []record.Cause{record.MTU, record.Congestion},
+		decide: record.Decision{Probe: record.ProbePacketSize, Value: float64(full + framing.HeaderBytes(v.trial.Protocol, v.lanes[0].Dst.Is6())), Between: []record.Cause{record.MTU, record.Congestion},
 			Text: "send single packets of the MTU's size with don't-fragment set: if they are lost and small ones not, it is the MTU"},
 	}
 	if blind || w.timeouts > 0 || w.present && w.mss < full {

@@ -46,7 +46,7 @@ func (v *wayView) nominalRate() (hypothesis, bool) {
 			h := hypothesis{
 				cause: record.LineRate, sure: 0.75, nothingToWin: true,
 				summary: fmt.Sprintf("The rate is what a link of %v carries in full packets, so most likely one is full; %s.", speed, unsaid),
-				evidence: append([]record.Evidence{{What: fmt.Sprintf("payload of a link of %v", speed), Value: rateOf(payload).String(), Source: "IEEE 802.3 framing, IPv4 and TCP headers"}},
+				evidence: append([]record.Evidence{{What: fmt.Sprintf("payload of a link of %v", speed), Value: unit.BitRate(payload).String(), Source: "IEEE 802.3 framing, IPv4 and TCP headers"}},
 					v.tcpEvidence()...),
 				remedy: record.ByHand(remedy),
 			}

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"errors"
+	"maps"
 	"sync"
 
 	"github.com/linerate/linerate/internal/agent/agentapi"
@@ -19,6 +20,7 @@ type counters struct {
 	handle *rtnl.Handle
 	driver *ethtool.Handle
 	tcp    *procfs.Kept[map[string]uint64]
+	damage *procfs.Kept[map[string]uint64]
 	// Of the whole machine.
 	stat    *procfs.Kept[[]procfs.CPUTime]
 	softnet *procfs.Kept[[]procfs.Softnet]
@@ -87,6 +89,10 @@ func (c *counters) close() {
 	if c.tcp != nil {
 		c.tcp.Close()
 		c.tcp = nil
+	}
+	if c.damage != nil {
+		c.damage.Close()
+		c.damage = nil
 	}
 	if c.stat != nil {
 		c.stat.Close()
@@ -159,6 +165,13 @@ func (c *counters) tcpCounters() map[string]uint64 {
 			return nil, true
 		}
 		found, err := tcp.Read()
-		return found, err != nil
+		if err != nil {
+			return found, true
+		}
+		if damage, err := kept(&c.damage, inside(c.ns, procfs.OpenDamage)); err == nil {
+			more, _ := damage.Read()
+			maps.Copy(found, more)
+		}
+		return found, false
 	})
 }

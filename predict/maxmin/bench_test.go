@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"testing"
 	"time"
+	"unsafe"
 )
 
 // leafSpine is a generated fabric: hosts with a bond of two links of 25 Gbit/s,
@@ -151,7 +152,7 @@ func TestFleetGrowth(t *testing.T) {
 }
 
 // TestFleetAllocations: however many flows there are, a fixed number of lists is
-// made for them, which a claim takes at most 40 bytes of: nothing is made for a
+// made for them, which a claim takes at most 12.5 bytes of: nothing is made for a
 // flow or a resource by itself. Neither number depends on the machine's load.
 func TestFleetAllocations(t *testing.T) {
 	type made struct{ lists, bytes float64 }
@@ -174,8 +175,20 @@ func TestFleetAllocations(t *testing.T) {
 	if many.lists > few.lists {
 		t.Errorf("64,000 flows make %.0f lists, 1,000 make %.0f", many.lists, few.lists)
 	}
-	if many.bytes > 40 {
-		t.Errorf("64,000 flows take %.1f bytes a claim, want at most 40", many.bytes)
+	if many.bytes > 12.5 {
+		t.Errorf("64,000 flows take %.1f bytes a claim, want at most 12.5", many.bytes)
+	}
+}
+
+// TestPoolSize: four pools lie in a cache line, and so do the four that wait below one.
+// A million flows look at pools that lie anywhere, and memory is what they wait for.
+func TestPoolSize(t *testing.T) {
+	const line = 64
+	if size := unsafe.Sizeof(pool{}); size > line/4 {
+		t.Errorf("a pool has %d bytes, want at most %d", size, line/4)
+	}
+	if size := unsafe.Sizeof(waiting{}); size > line/fan {
+		t.Errorf("one that waits has %d bytes, want at most %d", size, line/fan)
 	}
 }
 

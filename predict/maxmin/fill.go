@@ -16,14 +16,16 @@ import (
 // lies together, and beside it lie those that claim the same resource first; and a
 // claim is a number: its weight is the resource's, except where some differ.
 type sharing struct {
-	// rows[first[i]] begins the row of entry i: how many claims it has, its entry or
-	// how it ended (a number of ends), and the pools that it claims, those of no
-	// weight and of resources without end left out.
-	first, rows []int32
-	// weights has a weight for each claim, by its place in rows; nil where each pool
-	// has one for all. counts are the flows of entries; nil where each is one.
+	// rows has a row for each entry: how many claims it has, its entry, and the pools
+	// that it claims, those of no weight and of resources without end left out.
+	rows []int32
+	// how is a number of ends for each entry.
+	how []int32
+	// weights has a weight for each claim, by its place in rows; nil where each is the
+	// pool's unit. counts are the flows of entries; nil where each is one.
 	weights, counts []float64
 	pools           []pool
+	numbers         []int32 // of the pools' resources
 	// demand of growing flows, for each unit of level; nil where each claim of a pool
 	// is alike, and they only have to be counted.
 	demand      []sum
@@ -54,17 +56,31 @@ type capped struct {
 	row  int32
 }
 
-// pool is a resource that has an end and is claimed, and where it stands: half a
-// cache line.
+// pool is a resource that has an end and is claimed, and where it stands: a quarter of a
+// cache line, for each stop looks at some that lie anywhere.
 type pool struct {
-	left    sum     // what flows that have stopped do not use
-	weight  float64 // of a claim by one flow; differing: see weights
-	growing int32   // claims of growing rows
-	number  int32
+	// left is what flows that have stopped do not use, and rest what rounding took off
+	// it, as in sum: a part in 2^53 of it, of which 24 bits are enough. Where all
+	// claims have one weight it is the unit of both.
+	left    float64
+	rest    float32
+	growing int32 // claims of growing rows
 }
 
-// differing is the weight of a pool whose claims have several.
-const differing = -1
+// take takes from what is left.
+func (p *pool) take(x float64) {
+	t := p.left - x
+	took := t - p.left
+	p.rest += float32((p.left - (t - took)) - (x + took))
+	p.left = t
+}
+
+// A capacity of immense bits a second bounds nothing. With it, and with weights between
+// slight and 1/slight as units, what rounding takes off fits a float32.
+const (
+	immense = 1e40
+	slight  = 1e-6
+)
 
 // sum adds numbers and keeps what rounding takes off (Knuth's TwoSum, The Art of
 // Computer Programming, volume 2, section 4.2.2), so that a million flows taken
@@ -82,8 +98,7 @@ func (s sum) value() float64 { return s.total + s.rest }
 
 // newSharing lets all flows grow from zero. The flows are checked.
 func newSharing(capacity []float64, flows Flows) *sharing {
-	n := flows.Len()
-	s := &sharing{first: make([]int32, n)}
+	s := &sharing{how: make([]int32, flows.Len())}
 	if slices.ContainsFunc(flows.Count, func(count float64) bool { return count != 1 }) {
 		s.counts = flows.Count
 	}
@@ -93,7 +108,7 @@ func newSharing(capacity []float64, flows Flows) *sharing {
 	s.caps = byRate(s.caps)
 	s.heap = make([]waiting, len(s.pools))
 	for p := range s.pools {
-		s.heap[p] = waiting{s.fullAt(int32(p)), int32(p), s.pools[p].number}
+		s.heap[p] = waiting{s.fullAt(int32(p)), int32(p), s.numbers[p]}
 	}
 	s.order()
 	return s
@@ -104,9 +119,9 @@ func newSharing(capacity []float64, flows Flows) *sharing {
 // 5.2.5): time in proportion to their number, which comparing does not keep to.
 func byRate(caps []capped) []capped {
 	const (
-		bits = 11
-		fan  = 1 << bits
-		few  = 256 // of which comparing is quicker
+		bits   = 11
+		digits = 1 << bits
+		few    = 256 // of which comparing is quicker
 	)
 	if len(caps) < few {
 		slices.SortStableFunc(caps, func(a, b capped) int { return cmp.Compare(a.rate, b.rate) })
@@ -114,11 +129,11 @@ func byRate(caps []capped) []capped {
 	}
 	other := make([]capped, len(caps))
 	for shift := 0; shift < 64; shift += bits {
-		var next [fan]int32
+		var next [digits]int32
 		for i := range caps {
-			next[digit(caps[i].rate, shift)%fan]++
+			next[digit(caps[i].rate, shift)%digits]++
 		}
-		if int(next[digit(caps[0].rate, shift)%fan]) == len(caps) {
+		if int(next[digit(caps[0].rate, shift)%digits]) == len(caps) {
 			continue // all are alike in these
 		}
 		at := int32(0)
@@ -127,7 +142,7 @@ func byRate(caps []capped) []capped {
 			at += n
 		}
 		for i := range caps {
-			d := digit(caps[i].rate, shift) % fan
+			d := digit(caps[i].rate, shift) % digits
 			other[next[d]] = caps[i]
 			next[d]++
 		}
@@ -141,9 +156,17 @@ func digit(rate float64, shift int) uint64 { return math.Float64bits(rate+0) >> 
 
 // claimed is what flows claim of a resource.
 type claimed struct {
-	weight float64 // of a claim by one flow, or differing
+	weight float64 // of a claim by one flow; 0: of some it is another
 	claims int32
 	pool   int32 // None: there is no claim; endless
+}
+
+// unit is the weight that a pool's numbers are in.
+func (c *claimed) unit() float64 {
+	if c.weight < slight || c.weight > 1/slight {
+		return 1
+	}
+	return c.weight
 }
 
 // endless is the pool of a resource that bounds nothing.
@@ -157,11 +180,11 @@ func (s *sharing) number(capacity []float64, flows Flows) (of []claimed, place [
 	of, place = make([]claimed, len(capacity)), make([]int32, 1+len(capacity))
 	for r, c := range capacity {
 		of[r].pool = None
-		if math.IsInf(c, 1) {
+		if c > immense {
 			of[r].pool = endless
 		}
 	}
-	several, limited := false, 0
+	limited := 0
 	for i := range flows.Len() {
 		count, first, size := flows.count(i), int32(None), int32(head)
 		for k := flows.First[i]; k < flows.First[i+1]; k++ {
@@ -176,7 +199,7 @@ func (s *sharing) number(capacity []float64, flows Flows) (of []claimed, place [
 			if c.claims++; c.claims == 1 {
 				c.weight = w
 			} else if c.weight != w {
-				c.weight, several = differing, true
+				c.weight = 0
 			}
 		}
 		place[first+1] += size
@@ -184,11 +207,14 @@ func (s *sharing) number(capacity []float64, flows Flows) (of []claimed, place [
 			limited++
 		}
 	}
-	s.pools = make([]pool, 0, len(capacity))
+	several := false
+	s.pools, s.numbers = make([]pool, 0, len(capacity)), make([]int32, 0, len(capacity))
 	for r := range of {
 		if c := &of[r]; c.claims > 0 {
 			c.pool = int32(len(s.pools))
-			s.pools = append(s.pools, pool{left: sum{total: capacity[r]}, weight: c.weight, growing: c.claims, number: int32(r)})
+			several = several || c.weight != c.unit()
+			s.pools = append(s.pools, pool{left: capacity[r] / c.unit(), growing: c.claims})
+			s.numbers = append(s.numbers, int32(r))
 		}
 	}
 	s.caps = make([]capped, 0, limited)
@@ -219,18 +245,18 @@ func (s *sharing) enter(flows Flows, of []claimed, place []int32) {
 		at := *next
 		to := at + head
 		for ; k < last; k++ {
-			p, w := of[flows.Resource[k]].pool, flows.weight(int(k))
-			if p < 0 || w*count == 0 {
+			c, w := &of[flows.Resource[k]], flows.weight(int(k))
+			if c.pool < 0 || w*count == 0 {
 				continue
 			}
-			s.rows[to] = p
+			s.rows[to] = c.pool
 			if s.weights != nil {
-				s.weights[to] = w
+				s.weights[to] = w / c.unit()
 			}
 			to++
 		}
 		*next = to
-		s.first[i], s.rows[at], s.rows[at+1] = at, to-at-head, int32(i)
+		s.rows[at], s.rows[at+1] = to-at-head, int32(i)
 		switch limit := flows.limit(i); {
 		case count == 0:
 			s.end(at, 0)
@@ -259,13 +285,13 @@ func (s *sharing) index() {
 			s.users[next[p]] = row
 			next[p]++
 			if s.demand != nil {
-				s.demand[p].add(s.weight(p, k) * s.count(row))
+				s.demand[p].add(s.weight(k) * s.count(row))
 			}
 		}
 	}
 }
 
-// count is how many flows a row that has not stopped is.
+// count is how many flows a row is.
 func (s *sharing) count(row int32) float64 {
 	if s.counts == nil {
 		return 1
@@ -273,10 +299,10 @@ func (s *sharing) count(row int32) float64 {
 	return s.counts[s.rows[row+1]]
 }
 
-// weight is that of a claim on p by one flow.
-func (s *sharing) weight(p, claim int32) float64 {
-	if w := s.pools[p].weight; w != differing {
-		return w
+// weight is that of a claim by one flow, in the pool's unit.
+func (s *sharing) weight(claim int32) float64 {
+	if s.weights == nil {
+		return 1
 	}
 	return s.weights[claim]
 }
@@ -291,14 +317,14 @@ func (s *sharing) stopped(row int32) bool {
 func (s *sharing) end(row, how int32) {
 	bit := row / head
 	s.ended[bit>>6] |= 1 << (bit & 63)
-	s.rows[row+1] = how
+	s.how[s.rows[row+1]] = how
 }
 
 // tooMuch is a resource whose claims add up to no number, None where all do.
 func (s *sharing) tooMuch() int {
 	for p := range s.pools {
 		if d := s.demands(int32(p)); math.IsInf(d, 0) || math.IsNaN(d) {
-			return int(s.pools[p].number)
+			return int(s.numbers[p])
 		}
 	}
 	return None
@@ -328,7 +354,7 @@ func (s *sharing) fill() {
 			return
 		}
 		level = max(level, at)
-		s.ends = append(s.ends, end{level, s.pools[full].number})
+		s.ends = append(s.ends, end{level, s.numbers[full]})
 		for part := range slices.Chunk(s.users[s.from[full]:s.from[full+1]], ahead) {
 			for _, row := range part {
 				s.fetch(row)
@@ -355,26 +381,33 @@ func (s *sharing) fetch(row int32) {
 
 // stop ends a row in the last of the ends, and takes its flows off what they claim.
 func (s *sharing) stop(row int32) {
-	how, count := int32(len(s.ends)-1), s.count(row)
-	rate := s.ends[how].rate
+	how := int32(len(s.ends) - 1)
+	rate, to := s.ends[how].rate, row+head+s.rows[row]
 	s.end(row, how)
-	for k := row + head; k < row+head+s.rows[row]; k++ {
-		n := s.rows[k]
-		p, takes := &s.pools[n], s.weight(n, k)*count
-		p.left.add(-takes * rate)
-		p.growing--
-		if s.demand != nil {
-			s.demand[n].add(-takes)
-		}
-	}
 	s.work += int(s.rows[row])
+	if s.demand == nil {
+		for _, n := range s.rows[row+head : to] {
+			p := &s.pools[n]
+			p.take(rate)
+			p.growing--
+		}
+		return
+	}
+	count := s.count(row)
+	for k := row + head; k < to; k++ {
+		n, takes := s.rows[k], s.weight(k)*count
+		p := &s.pools[n]
+		p.take(takes * rate)
+		p.growing--
+		s.demand[n].add(-takes)
+	}
 }
 
 // shares is what the entries got.
 func (s *sharing) shares() Shares {
-	all := Shares{Rate: make([]float64, len(s.first)), Binds: make([]int32, len(s.first))}
-	for i, row := range s.first {
-		e := s.ends[s.rows[row+1]]
+	all := Shares{Rate: make([]float64, len(s.how)), Binds: s.how}
+	for i, how := range s.how {
+		e := s.ends[how]
 		all.Rate[i], all.Binds[i] = e.rate, e.by
 	}
 	return all
@@ -386,13 +419,13 @@ func (s *sharing) fullAt(p int32) float64 {
 	if demand <= 0 { // rounding, of weights that are worlds apart
 		demand = s.demanded(p)
 	}
-	return max(0, s.pools[p].left.value()) / demand
+	return max(0, s.pools[p].left+float64(s.pools[p].rest)) / demand
 }
 
-// demands is what growing flows claim of a pool for each unit of level.
+// demands is what growing flows claim of a pool for each unit of level, in its unit.
 func (s *sharing) demands(p int32) float64 {
 	if s.demand == nil {
-		return s.pools[p].weight * float64(s.pools[p].growing)
+		return float64(s.pools[p].growing)
 	}
 	return s.demand[p].value()
 }
@@ -408,7 +441,7 @@ func (s *sharing) demanded(p int32) float64 {
 		last = row
 		for k := row + head; k < row+head+s.rows[row]; k++ {
 			if s.rows[k] == p {
-				d.add(s.weight(p, k) * s.count(row))
+				d.add(s.weight(k) * s.count(row))
 			}
 		}
 	}

@@ -36,35 +36,46 @@ func (s *sharing) tightest() (int32, float64) {
 
 // order makes a heap of the pools.
 func (s *sharing) order() {
-	for i := len(s.heap)/2 - 1; i >= 0; i-- {
+	for i := len(s.heap) / fan; i >= 0; i-- {
 		s.sink(i)
 	}
 }
 
+// fan is how many wait below each in the heap: as many as a cache line has room for.
+const fan = 4
+
 // sink moves the pool at place i down until none below it is full sooner.
 func (s *sharing) sink(i int) {
+	if i >= len(s.heap) {
+		return
+	}
+	heap, down := s.heap, s.heap[i]
 	for {
-		least := i
-		for child := 2*i + 1; child <= 2*i+2 && child < len(s.heap); child++ {
-			if s.sooner(child, least) {
+		s.work++
+		first := fan*i + 1
+		if first >= len(heap) {
+			break
+		}
+		least := first
+		for child := first + 1; child < min(first+fan, len(heap)); child++ {
+			if heap[child].sooner(heap[least]) {
 				least = child
 			}
 		}
-		s.work++
-		if least == i {
-			return
+		if !heap[least].sooner(down) {
+			break
 		}
-		s.heap[i], s.heap[least] = s.heap[least], s.heap[i]
+		heap[i] = heap[least]
 		i = least
 	}
+	heap[i] = down
 }
 
 // sooner orders by level, equal ones by the number of the resource: the same flows always get the
 // same answer.
-func (s *sharing) sooner(i, j int) bool {
-	a, b := &s.heap[i], &s.heap[j]
-	if a.full != b.full {
-		return a.full < b.full
+func (w waiting) sooner(than waiting) bool {
+	if w.full != than.full {
+		return w.full < than.full
 	}
-	return a.number < b.number
+	return w.number < than.number
 }

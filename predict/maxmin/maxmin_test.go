@@ -324,3 +324,30 @@ func TestMaxMinApart(t *testing.T) {
 		t.Errorf("the last gets %v, want %v", s.Rate[0], want)
 	}
 }
+
+// TestMaxMinUnits: claims of one weight are counted in it, whatever it is, beside
+// capacities of every size.
+func TestMaxMinUnits(t *testing.T) {
+	for _, weight := range []float64{1e-250, 1e-9, 1e-6, 0.3, 1, 1e6, 1e9, Heaviest} {
+		for _, capacity := range []float64{1e-9, 1, 1e10, 1e20, 1e39} {
+			var f Flows
+			for i := range 1000 {
+				f.Add(1, capacity/weight/1001*float64(1+i%2))
+				f.Claim(0, weight)
+			}
+			s, err := Share([]float64{capacity}, f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			certify(t, []float64{capacity}, f, s)
+			if want := capacity / weight * (1 - 500./1001) / 500; math.Abs(s.Rate[1]-want) > 1e-9*want {
+				t.Errorf("capacity %g, weight %g: %g, want %g", capacity, weight, s.Rate[1], want)
+			}
+		}
+	}
+	f := flowsOf([]float64{5, math.Inf(1)}, []int{0}, []int{0, 1})
+	s, err := Share([]float64{1e41, 7}, f)
+	if err != nil || s.Rate[0] != 5 || s.Rate[1] != 7 {
+		t.Errorf("beside a resource without end: %v, %v", s, err)
+	}
+}

@@ -125,14 +125,20 @@ const fewestSteady = 4
 // byTheClock: a device that loses its link, or leaves its bridge, at a steady period:
 // timers do that, and no cable.
 func byTheClock(v *scene.View, h *piece.Host) {
+	type event struct{ link, kind string }
 	var names []string
+	times := make(map[event]int)
 	for _, e := range h.Events {
 		if e.Link != "" && !slices.Contains(names, e.Link) {
 			names = append(names, e.Link)
 		}
+		times[event{e.Link, e.Kind}]++
 	}
 	for _, name := range names {
 		for _, kind := range []string{"link-down", "unbridged"} {
+			if times[event{name, kind}] < fewestSteady {
+				continue
+			}
 			all := moments(h, kind, name)
 			gap := steady(all)
 			if len(all) < fewestSteady || gap == 0 || kind == "unbridged" && (guestPort(name) || captured(h, name)) {

@@ -73,7 +73,7 @@ func busyCores(v *scene.View) {
 		}
 		worst := full[0]
 		cause := record.SenderCPU
-		if receives(v, h) && !slowSender(v, h) || soft >= 60 && !sends(v, h) {
+		if v.Receives(h) && !slowSender(v, h) || soft >= 60 && !sends(v, h) {
 			cause = record.ReceiverCPU // receiving is what soft interrupts mostly do
 		}
 		if single == 1 {
@@ -93,7 +93,7 @@ func busyCores(v *scene.View) {
 			continue
 		}
 		sure := 0.8
-		if soft < 60 && !receives(v, h) && !sends(v, h) {
+		if soft < 60 && !v.Receives(h) && !sends(v, h) {
 			sure = 0.72 // which way it works was not read
 		}
 		v.Add(cause, sure, h, where,
@@ -108,16 +108,6 @@ func othersIdle(n int) string {
 		return ""
 	}
 	return fmt.Sprintf(" while %d others are idle", n)
-}
-
-// receives reports a host that received in the runs of the case.
-func receives(v *scene.View, h *piece.Host) bool {
-	for _, r := range v.Case.Runs {
-		if _, to := scene.Sides(r); to != "" && to == h.Name {
-			return true
-		}
-	}
-	return false
 }
 
 // slowSender reports a host that was tested both ways and is slower to send.
@@ -137,10 +127,8 @@ func slowSender(v *scene.View, h *piece.Host) bool {
 
 // sends reports a host that sent in the runs of the case, or by its monitors.
 func sends(v *scene.View, h *piece.Host) bool {
-	for _, r := range v.Case.Runs {
-		if from, _ := scene.Sides(r); from != "" && from == h.Name {
-			return true
-		}
+	if v.Sends(h) {
+		return true
 	}
 	sent, got := 0.0, 0.0
 	for _, name := range h.Subjects("link") {
@@ -261,7 +249,7 @@ func busyPrograms(v *scene.View) {
 					continue
 				}
 				cause := record.SenderCPU
-				if receives(v, h) {
+				if v.Receives(h) {
 					cause = record.ReceiverCPU
 				}
 				v.Add(cause, 0.86, h, p.Name+" on "+scene.NameOf(h), fmt.Sprintf("%s fills a core (CPU %.0f %%): that program is the limit, not the network.", p.Name, p.CPU),

@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/linerate/linerate/diagnose/pasted/scene"
 	"github.com/linerate/linerate/internal/advise/cloud"
@@ -170,6 +171,18 @@ func cloudOf(h *piece.Host) (piece.Value, bool) {
 
 // cloudFlow: a single flow at the rate that a provider gives one.
 func cloudFlow(v *scene.View) {
+	type several struct {
+		rate unit.BitRate
+		seen record.Evidence
+	}
+	shared := sync.OnceValue(func() (all []several) {
+		for _, more := range v.Case.Runs {
+			if n := max(len(more.Streams), more.Parallel); n > 1 {
+				all = append(all, several{more.Rate, scene.Saw(more.Tool, fmt.Sprintf("%v, %d streams", more.Rate, n), more.Source)})
+			}
+		}
+		return all
+	})
 	for _, h := range ends(v) {
 		provider, _ := instanceOf(v, h)
 		if provider.Text != "aws" {
@@ -181,10 +194,10 @@ func cloudFlow(v *scene.View) {
 			}
 			sure := 0.75
 			evidence := []record.Evidence{scene.Saw("cloud", "AWS ("+provider.Text+")", provider.Source), scene.Saw(r.Tool, r.Rate.String()+", one stream", r.Source)}
-			for _, more := range v.Case.Runs {
-				if n := max(len(more.Streams), more.Parallel); n > 1 && more.Rate > r.Rate*15/10 {
+			for _, more := range shared() {
+				if more.rate > r.Rate*15/10 {
 					sure = 0.92
-					evidence = append(evidence, scene.Saw(more.Tool, fmt.Sprintf("%v, %d streams", more.Rate, n), more.Source))
+					evidence = append(evidence, more.seen)
 				}
 			}
 			v.Add(record.Shaper, sure, h, "the cloud's limit of a flow",

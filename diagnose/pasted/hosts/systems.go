@@ -16,11 +16,11 @@ import (
 // its vhost threads.
 func guestWay(v *scene.View, host *piece.Host) (record.Cause, float64) {
 	for _, guest := range v.Hosts {
-		if guest != host && receives(v, guest) && !sends(v, guest) {
+		if guest != host && v.Receives(guest) && !sends(v, guest) {
 			return record.ReceiverCPU, 0.88
 		}
 	}
-	if sends(v, host) || !receives(v, host) {
+	if sends(v, host) || !v.Receives(host) {
 		for _, guest := range v.Hosts {
 			if guest != host && sends(v, guest) {
 				return record.SenderCPU, 0.88
@@ -81,7 +81,7 @@ func farNode(v *scene.View) {
 						}
 					}
 				}
-				if receives(v, h) {
+				if v.Receives(h) {
 					cause = record.ReceiverCPU
 				}
 				v.Add(cause, 0.9, h, fmt.Sprintf("core %s of %s, far from %s (NUMA)", c.ID, scene.NameOf(h), link),

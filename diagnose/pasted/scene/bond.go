@@ -45,6 +45,11 @@ func Sides(r piece.Run) (sender, receiver string) {
 	return r.Client, r.Server
 }
 
+// Sends reports a host that sent in a run, and Receives one that received.
+func (v *View) Sends(h *piece.Host) bool { return h.Name != "" && v.senders[h.Name] }
+
+func (v *View) Receives(h *piece.Host) bool { return h.Name != "" && v.receivers[h.Name] }
+
 // OnlyReceives reports runs in which this host receives and sends nothing.
 func (v *View) OnlyReceives(h *piece.Host) bool {
 	seen := false

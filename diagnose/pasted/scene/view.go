@@ -19,6 +19,8 @@ type View struct {
 	Bonds    []Bond
 	Findings []Finding
 	best     unit.BitRate
+	// The hosts that sent and that received in the runs.
+	senders, receivers map[string]bool
 	// What every run is compared with, nil until it is asked for.
 	tunnels []Tunnel
 	speeds  []unit.BitRate
@@ -56,9 +58,11 @@ func loopback(r piece.Run) bool {
 // left out.
 func ViewOf(c *piece.Case) *View {
 	c.Runs = slices.DeleteFunc(slices.Clone(c.Runs), loopback)
-	v := &View{Case: c}
+	v := &View{Case: c, senders: make(map[string]bool), receivers: make(map[string]bool)}
 	for _, r := range c.Runs {
 		v.best = max(v.best, r.Rate)
+		from, to := Sides(r)
+		v.senders[from], v.receivers[to] = true, true
 	}
 	for _, h := range c.Hosts {
 		facts := len(h.Facts)

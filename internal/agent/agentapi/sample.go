@@ -95,7 +95,7 @@ type CPUCount struct {
 	// limit, and Throttled how long it was stopped so far, in seconds.
 	Quota     float64 `json:"quota_cores,omitempty"`
 	Throttled float64 `json:"throttled_s,omitempty"`
-	// TCPExt are counters of /proc/net/netstat by name, those that are not zero;
+	// TCPExt are counters of /proc/net/netstat and snmp by name, those that are not zero;
 	// nil in samples that did not read them.
 	TCPExt map[string]uint64 `json:"tcp_ext,omitzero"`
 }

@@ -27,7 +27,8 @@ type Watched struct {
 	// (/proc/net/softnet_stat).
 	SoftnetDropped  uint64 `json:"softnet_dropped_count,omitempty"`
 	SoftnetSqueezed uint64 `json:"softnet_squeezed_count,omitempty"`
-	// TCPExt are the differences of /proc/net/netstat's counters that moved.
+	// TCPExt are the differences of /proc/net/netstat's counters that moved, and of
+	// snmp's TcpInCsumErrors.
 	TCPExt map[string]uint64 `json:"tcp_ext_count,omitempty"`
 	// Unseen says what could not be seen and why, one line each.
 	Unseen []string `json:"unseen,omitempty"`

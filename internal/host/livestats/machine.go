@@ -69,6 +69,10 @@ func (m *meter) tcpExt() map[string]uint64 {
 			moved[name] = uint64(b - a)
 		}
 	}
+	const wrong = "InCsumErrors" // of TCP, by the name that nstat(8) gives it
+	if a, ok := m.first.snmp["Tcp"][wrong]; ok && m.newest.snmp["Tcp"][wrong] > a {
+		moved["Tcp"+wrong] = uint64(m.newest.snmp["Tcp"][wrong] - a)
+	}
 	return moved
 }
 

@@ -63,6 +63,9 @@ func OpenSoftnet() (*Kept[[]Softnet], error) { return keep(softnetFile, ParseSof
 // namespace, which the file then stays in.
 func OpenEvidence() (*Kept[map[string]uint64], error) { return keep(netstatFile, ParseEvidence) }
 
+// OpenDamage opens /proc/net/snmp in the same way: what arrived damaged.
+func OpenDamage() (*Kept[map[string]uint64], error) { return keep(snmpFile, ParseEvidence) }
+
 // OpenSwitches opens the context switches of a thread of this process. Read is
 // ESRCH once the thread is gone.
 func OpenSwitches(tid int) (*Kept[Switches], error) {

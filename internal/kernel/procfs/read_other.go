@@ -46,6 +46,9 @@ func OpenSoftnet() (*Kept[[]Softnet], error) { return nil, unsupported("/proc/ne
 // OpenEvidence is errors.ErrUnsupported.
 func OpenEvidence() (*Kept[map[string]uint64], error) { return nil, unsupported("/proc/net/netstat") }
 
+// OpenDamage is errors.ErrUnsupported.
+func OpenDamage() (*Kept[map[string]uint64], error) { return nil, unsupported("/proc/net/snmp") }
+
 // OpenSwitches is errors.ErrUnsupported.
 func OpenSwitches(int) (*Kept[Switches], error) { return nil, unsupported("/proc/self/task") }
 

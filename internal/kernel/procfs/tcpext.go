@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// evidence is the one table of the counters of /proc/net/netstat that say what
-// TCP waits for on this host (Documentation/networking/snmp_counter.rst; the
+// evidence is the one table of the counters of /proc/net/netstat and snmp that say
+// what TCP waits for on this host (Documentation/networking/snmp_counter.rst; the
 // rest by the names of net/ipv4/proc.c). Those of TcpExt unless said.
 var evidence = map[string]bool{
 	// The receive buffer was full, or its packets took more memory than they
@@ -42,21 +42,25 @@ var evidence = map[string]bool{
 	"IPReversePathFilter": true,
 	// IpExt: marked by a router, at the receiver; damaged.
 	"InCEPkts": true, "InCsumErrors": true, "InTruncatedPkts": true,
+	// Of snmp, with their group as nstat(8) says it: arrived with a wrong checksum.
+	"TcpInCsumErrors": true, "UdpInCsumErrors": true,
 }
 
-// netstatGroups are the groups of lines that evidence is of.
-var netstatGroups = map[string]bool{"TcpExt": true, "IpExt": true}
+// evidenceGroups are the groups of lines that evidence is of, and what stands before
+// the names of each in the table.
+var evidenceGroups = map[string]string{"TcpExt": "", "IpExt": "", "Tcp": "Tcp", "Udp": "Udp"}
 
-// ParseEvidence reads /proc/net/netstat: those of its counters that are in the
-// table and not zero. Not nil where the text has the groups; a text whose
+// ParseEvidence reads /proc/net/netstat or snmp: those of its counters that are in
+// the table and not zero. Not nil where the text has the groups; a text whose
 // values do not match its names is an error.
 func ParseEvidence(text []byte) (map[string]uint64, error) {
 	out := make(map[string]uint64)
 	var names, head []byte
 	err := lines(text, func(line []byte) error {
 		group, rest, ok := bytes.Cut(line, []byte(":"))
+		before, known := evidenceGroups[string(group)]
 		switch {
-		case !ok || !netstatGroups[string(group)]:
+		case !ok || !known:
 			return nil
 		case names == nil:
 			head, names = append(head[:0], group...), append([]byte(nil), rest...)
@@ -65,7 +69,13 @@ func ParseEvidence(text []byte) (map[string]uint64, error) {
 			return fmt.Errorf("parse netstat: names of %.32q, then values of %.32q", head, group)
 		}
 		err := eachPair(names, rest, func(name, value []byte) error {
-			if len(value) == 1 && value[0] == '0' || !evidence[string(name)] {
+			if len(value) == 1 && value[0] == '0' {
+				return nil
+			}
+			if before != "" {
+				name = append([]byte(before), name...)
+			}
+			if !evidence[string(name)] {
 				return nil
 			}
 			v, err := number(value, 10)

@@ -1,10 +1,36 @@
 package procfs
 
 import (
+	"os"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 )
+
+// TestKernelDamage: the running kernel counts what arrives damaged by these names.
+func TestKernelDamage(t *testing.T) {
+	text, err := os.ReadFile(snmpFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	groups, err := ParseNetstat(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, group := range []string{"Tcp", "Udp"} {
+		if _, ok := groups[group]["InCsumErrors"]; !ok {
+			t.Errorf("%s has no InCsumErrors", group)
+		}
+	}
+	d, err := OpenDamage()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	if got, err := d.Read(); err != nil || got == nil {
+		t.Errorf("%v, %v", got, err)
+	}
+}
 
 // TestKernelEvidence: the file that stays open says what it would say if it were
 // opened anew.

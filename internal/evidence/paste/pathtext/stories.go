@@ -112,10 +112,11 @@ func (s *sink) tellStories(text string, l piece.Line) {
 
 // blamed is how a sentence says what it was in the end, the words behind it or before it.
 var (
-	blamedAfter  = piece.Compile(`(?i)\b(?:root cause|culprit|(?:real |actual )?(?:problem|reason|cause|issue)) (?:was|turned out to be|is (?:that )?the)\b([^.;,]{3,60})|\bturned out (?:to be|that)\b([^.;,]{3,60})`)
-	blamedBefore = piece.Compile(`(?i)([^.;]{3,60}?)\b(?:is|was|are|were|being|turned out to be)? ?(?:the )?(?:root cause|culprit|to blame)\b`)
-	cableWord    = piece.Compile(`(?i)\b(?:cables?|patch cords?|transceivers?|sfp\S*|dac|connectors?|plugs?)\b`)
-	driverWord   = piece.Compile(`(?i)\b(?:drivers?|firmware)\b`)
+	blamedAfter   = piece.Compile(`(?i)\b(?:root cause|culprit|(?:real |actual )?(?:problem|reason|cause|issue)) (?:was|turned out to be|is (?:that )?the)\b([^.;,]{3,60})|\bturned out (?:to be|that)\b([^.;,]{3,60})`)
+	blamedBefore  = piece.Compile(`(?i)([^.;]{3,60}?)\b(?:is|was|are|were|being|turned out to be)? ?(?:the )?(?:root cause|culprit|to blame)\b`)
+	offloadBlamed = piece.Compile(`(?i)\b(?:(?:checksum|segmentation|receive|hardware|tcp|tso|lro) offload\w*|lro|gro|tso|lso|gso|rsc)\b`)
+	cableWord     = piece.Compile(`(?i)\b(?:cables?|patch cords?|transceivers?|sfp\S*|dac|connectors?|plugs?)\b`)
+	driverWord    = piece.Compile(`(?i)\b(?:drivers?|firmware)\b`)
 )
 
 // blame notes what somebody found to be it: the same facts as of a remedy that helped.
@@ -131,7 +132,7 @@ func (s *sink) blame(sentence string, l piece.Line) {
 	for _, subject := range []struct {
 		key   string
 		words piece.Pattern
-	}{{"mtu_helps", mtuWord}, {"offload_helps", piece.Compile(`(?i)\b(?:(?:checksum|segmentation|receive|hardware|tcp|tso|lro) offload\w*|lro|gro|tso|lso|gso|rsc)\b`)}, {"ring_helps", ringWords}, {"window_helps", windowWords}, {"cable_helps", cableWord}, {"driver_helps", driverWord}} {
+	}{{"mtu_helps", mtuWord}, {"offload_helps", offloadBlamed}, {"ring_helps", ringWords}, {"window_helps", windowWords}, {"cable_helps", cableWord}, {"driver_helps", driverWord}} {
 		if found := subject.words.FindString(what); found != "" && !s.told(subject.key) {
 			s.Set("said", subject.key, strings.TrimSpace(m[0]), l)
 			return
