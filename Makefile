@@ -62,12 +62,15 @@ test-full: deps-all leftovers build drawn cross long race-rest labtest qemu-samp
 drawn:
 	@echo "== samples are drawn by $(PROVE_DRAW), of commit $$(git rev-parse HEAD 2>/dev/null) (PROVE_DRAW says another)"
 
-# A test that was killed leaves namespaces whose names the next run wants. Those
-# that no process is in go.
+# A test that was killed leaves namespaces whose names the next run wants, and directories
+# of lab kernels. Those that no process is in go.
 leftovers:
 	@[ "$$(id -u)" = 0 ] || exit 0; PATH=$$PATH:/usr/sbin; \
 	for ns in $$(ip netns list | sed -n 's/^\(linerate-test-[^ ]*\).*/\1/p'); do \
 		[ -n "$$(ip netns pids $$ns)" ] || { echo "== namespace $$ns, left by a test that was killed, goes"; ip netns delete $$ns; }; \
+	done; \
+	find "$${TMPDIR:-/tmp}" -maxdepth 1 -name 'linerate-lab-*' -mmin +10 | while read -r dir; do \
+		grep -qsaF "$$dir" /proc/[0-9]*/cmdline || { echo "== $$dir, left by a test that was killed, goes"; rm -rf "$$dir"; }; \
 	done
 
 check: ## format, vet, staticcheck

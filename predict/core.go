@@ -321,5 +321,5 @@ func (w *way) coreUnknown() []Limit {
 	}
 	slices.Sort(names)
 	return []Limit{{Cause: record.Unknown, Where: strings.Join(names, ", "),
-		Why: "what one core moves is not known: `linerate inspect --calibrate` measures it"}}
+		Why: "CPU speed per core is unknown: `linerate inspect --calibrate` measures it"}}
 }

@@ -106,7 +106,7 @@ func TestHTMLHasEverything(t *testing.T) {
 	if got := strings.Count(html, "<svg viewBox"); got != 3 {
 		t.Errorf("%d panels of bars, want 3", got)
 	}
-	for _, want := range []string{"99.7", "layer3&#43;4", "hash-imbalance → line-rate", "rtnl_link_stats64 of a0", "sysctl -w net.ipv4.tcp_rmem", "↶ reverted", "✓ kept", "linerate demo",
+	for _, want := range []string{"99.7", "layer3&#43;4", "hash-imbalance → line-rate", "rtnl_link_stats64 of a0", "sysctl -w net.ipv4.tcp_rmem", "↶ rolled back", "✓ kept", "linerate demo",
 		"9.10 ms", "user-mode Linux", "IFLA_BOND_XMIT_HASH_POLICY", "40007 → 5201", "prefers-color-scheme:dark", "@media print", "6.1.176"} {
 		if !strings.Contains(html, want) {
 			t.Errorf("page lacks %q", want)

@@ -55,7 +55,7 @@ func latencyNotes(all []record.Latency) []string {
 		}
 	}
 	if few {
-		out = append(out, "where fewer than 100 answers came, p99 is the largest of them")
+		out = append(out, "p99 is the maximum where fewer than 100 samples came")
 	}
 	return out
 }

@@ -282,9 +282,9 @@ func markdownSteps(b *strings.Builder, r record.Record) {
 	}
 }
 
-// outcome is "kept" or "reverted" and the reason.
+// outcome is "kept" or "rolled back" and the reason.
 func outcome(s record.Step) string {
-	word := "reverted"
+	word := "rolled back"
 	if s.Kept {
 		word = "kept"
 	}

@@ -228,12 +228,12 @@ func textSteps(r record.Record, width int) []string {
 	}
 	out := []string{"", "changes"}
 	for _, s := range r.Steps {
-		mark := "reverted"
+		mark := "rolled back"
 		if s.Kept {
 			mark = "kept"
 		}
 		line := fmt.Sprintf("%s (%s to %s)", s.Change, rate(s.Before), rate(s.After))
-		out = append(out, wrap("  "+textlayout.Left(mark, 9), strings.Repeat(" ", 11), line, width)...)
+		out = append(out, wrap("  "+textlayout.Left(mark, 12), strings.Repeat(" ", 14), line, width)...)
 	}
 	return out
 }

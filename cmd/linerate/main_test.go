@@ -325,6 +325,9 @@ func TestInterruptLeavesNothing(t *testing.T) {
 			if !errors.As(err, &exit) || exit.ExitCode() != c.status {
 				t.Errorf("ended with %v, want status %d; it said:\n%s", err, c.status, stderr.String())
 			}
+			if n := strings.Count(stderr.String(), "linerate: interrupted"); c.status == 130 && n != 1 {
+				t.Errorf("it said %d times that it was interrupted:\n%s", n, stderr.String())
+			}
 			if c.signal == syscall.SIGKILL {
 				awaitNoProcess(t)
 				removeTemp(t)

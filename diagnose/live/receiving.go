@@ -26,7 +26,7 @@ func (v *view) receiving(f livetraffic.Flow) record.Finding {
 	}
 	return record.Finding{
 		Cause: record.Unknown, Confidence: 0.3,
-		Summary:  fmt.Sprintf("Nothing here is seen to limit it: %s, and no link or core is full. What the sender waits for is seen on %s.", reads, f.Dst),
+		Summary:  fmt.Sprintf("Nothing here is seen to limit it: %s, and no link or core is full. Run this on %s to see why the sender waits.", reads, f.Dst),
 		Evidence: []record.Evidence{diagnose.Fact("unread, mean", f.In.Unread.String(), fromSockDiag+" rqueue"), diagnose.Fact("receive buffer", f.In.Buffer.String(), fromSockDiag+" SKMEMINFO")},
 		Remedy:   fmt.Sprintf("`linerate explain --live` on %s", f.Dst),
 		Missing:  []string{"the sender's own counters"},

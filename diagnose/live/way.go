@@ -406,7 +406,7 @@ func (v *view) lossy(f livetraffic.Flow, at direction) (record.Finding, bool) {
 		Cause: record.Congestion, Confidence: 0.8,
 		Summary:  fmt.Sprintf("Packets are lost on the way to %s: %s of the bytes are sent again, and %s slows down for it.", f.Dst, diagnose.Percent(max(o.Loss, 0)), orTCP(f.Congestion)),
 		Evidence: []record.Evidence{diagnose.Fact("bytes sent again", diagnose.Percent(max(o.Loss, 0)), fromSockDiag+" bytes_retrans"), diagnose.Fact("segments sent again", fmt.Sprint(o.Retransmits), fromSockDiag+" total_retrans"), diagnose.Fact("round trip", fmt.Sprintf("%s, at least %s", brief(o.RTT), brief(o.MinRTT)), fromSockDiag+" rtt, min_rtt")},
-		Remedy:   "find where they are lost: `linerate inspect` on both ends, the switches' error counters; on long ways BBR minds loss less",
+		Remedy:   "find where they are lost: `linerate inspect` on both ends, the switches' error counters; on long paths BBR tolerates loss better",
 	}
 	for _, name := range at.devices() {
 		if seen, ok := v.watched.Link(name); ok && seen.TxDrops > 0 {

@@ -48,14 +48,14 @@ func (v *wayView) sizesLost() (hypothesis, bool) {
 	p := lost[0]
 	h := hypothesis{
 		cause: record.MTU, seen: true, sure: 0.95, mended: "With an MTU that passes",
-		summary: fmt.Sprintf("Full packets get lost in silence: %s of %d bytes, the MTU of %s on %s, came through to %s and back%s, and small ones do.", someOf(p.Passed, p.Sent), p.MTU, p.Link, p.From, p.To, passing(p.Passes)),
+		summary: fmt.Sprintf("Full packets are lost silently: %s test packets of %d bytes (the MTU of %s on %s) reached %s and came back; small ones do%s.", someOf(p.Passed, p.Sent), p.MTU, p.Link, p.From, p.To, passing(p.Passes)),
 		evidence: append([]record.Evidence{
 			{What: fmt.Sprintf("echoes of %d bytes from %s to %s", p.MTU, p.From, p.To), Value: fmt.Sprintf("%d of %d came back", p.Passed, p.Sent), Source: diagnose.FromProbe},
 		}, append(v.segmentEvidence(), append(v.tcpEvidence(), v.loads()...)...)...),
 		remedy: v.lowered(lost),
 	}
 	if p.Named > 0 {
-		h.summary = fmt.Sprintf("Full packets do not pass: of %d bytes, the MTU of %s on %s, %s came through to %s, and a router on the way says that it takes %d.", p.MTU, p.Link, p.From, someOf(p.Passed, p.Sent), p.To, p.Named)
+		h.summary = fmt.Sprintf("Full packets do not pass: %s test packets of %d bytes (the MTU of %s on %s) reached %s; a router on the way takes at most %d.", someOf(p.Passed, p.Sent), p.MTU, p.Link, p.From, p.To, p.Named)
 	}
 	v.weighSizes(&h, p)
 	return h, true

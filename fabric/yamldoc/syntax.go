@@ -104,7 +104,7 @@ func plainText(ps *Collector, text []byte) bool {
 			ps.Add(line, column, fmt.Sprintf("byte 0x%02x is not UTF-8 text", text[i]), "save the file as UTF-8")
 			return false
 		case r < ' ' && r != '\t' && r != '\n' || r == 0x7f:
-			ps.Add(line, column, fmt.Sprintf("control character 0x%02x", r), "")
+			ps.Add(line, column, fmt.Sprintf("control character 0x%02x", r), "this is not a text file, or was damaged: save it as UTF-8")
 			return false
 		}
 		i += size

@@ -29,7 +29,7 @@ func (s *site) may(role agentapi.Role, next page) http.HandlerFunc {
 	return s.seen(func(w http.ResponseWriter, r *http.Request, who session) {
 		if !who.Role.Includes(role) {
 			s.log.Warn("not permitted", "user", who.Name, "role", who.Role, "path", r.URL.Path)
-			s.failed(w, who, fmt.Errorf("%w: it takes the role %s, and %s has %s", errRole, role, who.Name, who.Role))
+			s.failed(w, who, fmt.Errorf("%w: %s needs the role %s (has: %s)", errRole, who.Name, role, who.Role))
 			return
 		}
 		next(w, r, who)

@@ -150,7 +150,7 @@ func TestActions(t *testing.T) {
 			}
 			r, text := s.post(t, c, a.path, with(form))
 			if !role.Includes(a.role) {
-				if r.StatusCode != http.StatusForbidden || len(q.asked) > 0 || !strings.Contains(text, "it takes the role "+string(a.role)) {
+				if r.StatusCode != http.StatusForbidden || len(q.asked) > 0 || !strings.Contains(text, "needs the role "+string(a.role)) {
 					t.Errorf("%s %s: %s, %v\n%s", role, a.path, r.Status, q.asked, text)
 				}
 				continue

@@ -152,10 +152,10 @@ func (s Flight) shifted(by func(unit.Bytes) unit.Bytes) Flight {
 // measuredRatio is usableOf from 6.6 on.
 func measuredRatio(h netstate.Host, buffer Flight, fixed, carded bool) Flight {
 	ratio, low, high := cardRatio, cardRatioLow, cardRatioHigh
-	word, open := "about half from 6.6 on", "what share of its receive buffers the card's driver fills is unknown (scaling_ratio)"
+	word, open := "about half from 6.6 on", "receive buffer efficiency unknown (scaling_ratio)"
 	if !carded {
 		ratio, low, high = virtualRatio, virtualRatioLow, virtualRatioHigh
-		word, open = "about 0.9 from 6.6 on over a virtual link", "how full the first packets are is unknown (scaling_ratio)"
+		word, open = "about 0.9 from 6.6 on over a virtual link", "efficiency for the first packets unknown (scaling_ratio)"
 	}
 	started, _ := h.Kernel.AtLeast(6, 10)
 	follows, _ := h.Kernel.AtLeast(6, 11)

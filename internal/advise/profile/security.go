@@ -126,7 +126,7 @@ func (m *maker) reversePath(is map[string]string) {
 	for _, link := range append(m.addressed("ipv4"), "default") {
 		key := conf("ipv4", link, "rp_filter")
 		if v, there := m.value(key); there && v == 0 && all == 0 && m.settable(key) {
-			m.setNumber(key, 2, "packets whose sender has no route are dropped, loosely since %s; %s", reason, twin)
+			m.setNumber(key, 2, "loose reverse-path filter (packets whose sender has no route are dropped): %s; %s", reason, twin)
 		}
 	}
 }

@@ -123,7 +123,7 @@ func JudgeCheaper(a, b record.Trial) (keep bool, verdict string) {
 	if gain <= -leastGain/2 {
 		return false, fmt.Sprintf("slower (%+.1f %%)", 100*gain)
 	}
-	return true, fmt.Sprintf("costs less, and carries as much (%+.1f %%)", 100*gain)
+	return true, fmt.Sprintf("same rate with fewer streams (%+.1f %%)", 100*gain)
 }
 
 // Clear reports a difference so large that a moment's disturbance does not

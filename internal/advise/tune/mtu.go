@@ -44,7 +44,7 @@ func mtuOptions(s State) []option {
 	}
 	return []option{{
 		change: fmt.Sprintf("MTU %d on %s", size, strings.Join(changed, " and ")),
-		why:    fmt.Sprintf("frames of %d bytes spend more of the line on headers than frames of %d; hosts on the same subnet that keep the smaller ones will lose large UDP and ICMP packets", from, size),
+		why:    fmt.Sprintf("frames of %d bytes spend more of the line on headers than frames of %d; warning: every host in the subnet must use MTU %[2]d too", from, size),
 		hosts:  hosts, load: s.Load, probe: size,
 	}}
 }

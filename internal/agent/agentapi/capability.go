@@ -66,5 +66,5 @@ func (r HelloReply) LostLine() string {
 	if r.Capabilities.Has(CanRoot) {
 		return fmt.Sprintf("not possible here: %s", words)
 	}
-	return fmt.Sprintf("without root, not possible: %s", words)
+	return fmt.Sprintf("without root you lose: %s", words)
 }

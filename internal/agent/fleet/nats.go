@@ -362,9 +362,17 @@ func (t *natsSession) denied(subject string) {
 	defer t.mu.Unlock()
 	for _, c := range t.waiting {
 		if strings.EqualFold(c.subject, subject) {
-			c.answer(natsReply{err: fmt.Errorf("ask %s for %s: %w: it takes the role %s, which %s has not", t.host, c.method.Name, fs.ErrPermission, c.method.Role, t.signer.Who.Name)})
+			c.answer(natsReply{err: fmt.Errorf("ask %s for %s: %w: %s needs the role %s%s", t.host, c.method.Name, fs.ErrPermission, t.signer.Who.Name, c.method.Role, roleHad(t.signer.Who.Role))})
 		}
 	}
+}
+
+// roleHad is the role that somebody has, in brackets; "" where the claim does not say.
+func roleHad(role agentapi.Role) string {
+	if role == "" {
+		return ""
+	}
+	return fmt.Sprintf(" (has: %s)", role)
 }
 
 // Close ends the conversation: the agent ends its traffic and lets go.

@@ -248,8 +248,12 @@ func rolledBackHint(out change.Outcome) string {
 			return "what lies between the hosts does not carry frames of that size: raise the MTU of every switch port on the way first"
 		case p.Proof == change.ProofReach:
 			return "with the change these hosts no longer reach each other: look at the addresses and routes that it leaves"
-		default:
-			return fmt.Sprintf("--accept %s keeps a change in spite of this proof", p.Proof)
+		case p.Proof == change.ProofPartner:
+			return "a port has no LACP partner: set its switch port to LACP (active), in one port channel with the others, first"
+		case p.Proof == change.ProofTraffic:
+			return "a link of it carries nothing: see its cable and its switch port, and `linerate steer show` for what should take it"
+		case p.Proof == change.ProofState:
+			return "another program set it back: see what else configures this host's network (netplan, NetworkManager, networkd), or change it there"
 		}
 	}
 	return ""

@@ -241,11 +241,15 @@ func newest(hosts []kept) (targets, error) {
 	case last.Pending:
 		return targets{parts: waiting}, nil
 	}
-	hint := "`linerate journal` lists those that were: name one; --host says on which host, and `linerate rollback FABRIC` asks those of a fabric file"
-	if older != "" {
-		hint = "the newest change is confirmed and no step of a run: name it, or the run before it, " + older
+	const lists = "`linerate journal` lists all; --host says on which host, and `linerate rollback FABRIC` asks those of a fabric file"
+	if last.ID == "" {
+		return targets{}, console.BadUsage("rollback: nothing to roll back "+askedOn(hosts)+": no change is in force", lists)
 	}
-	return targets{}, console.BadUsage("rollback: no change waits to be confirmed "+askedOn(hosts), hint)
+	hint := "name it to roll it back; " + lists
+	if older != "" {
+		hint = "name it to roll it back, or the run before it, " + older
+	}
+	return targets{}, console.BadUsage("rollback: no change waits to be confirmed "+askedOn(hosts)+"; the last one is "+last.ID, hint)
 }
 
 // later are the changes after an entry that stand and are about the same: what

@@ -114,7 +114,7 @@ func historyText(doc compared, width int) []string {
 	if len(doc.Rows) == 0 {
 		return lines(console.Outdented("", fmt.Sprintf("nothing to compare %s with yet: no earlier run of its paths since %s is in %s", doc.After[0], h.Since.Format(Minutes), h.Store), width))
 	}
-	text := fmt.Sprintf("%s beside %s of its paths since %s: medians, and their median absolute deviation for noise", doc.After[0], unit.Counted(h.Runs, "earlier run"), h.Since.Format(Minutes))
+	text := fmt.Sprintf("%s compared with the median of %s of its paths since %s", doc.After[0], unit.Counted(h.Runs, "earlier run"), h.Since.Format(Minutes))
 	return lines(console.Outdented("", text, width))
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -186,6 +187,7 @@ func OneLine(s string) string {
 // HintFor is what to do about an error; "" where nobody knows.
 func HintFor(err error) string {
 	var h *hinted
+	var at *fs.PathError
 	switch {
 	case errors.As(err, &h):
 		return h.hint
@@ -209,6 +211,8 @@ func HintFor(err error) string {
 		return roleHint(err)
 	case writeHint(err) != "":
 		return writeHint(err)
+	case errors.Is(err, syscall.ENOSPC) && errors.As(err, &at) && at.Path == os.Stdout.Name():
+		return lostOutput
 	case errors.Is(err, syscall.ENOSPC):
 		return "make room there, or name another place: --journal DIR is that of a host's journal"
 	case errors.Is(err, fs.ErrPermission):
@@ -218,6 +222,9 @@ func HintFor(err error) string {
 	}
 	return ""
 }
+
+// lostOutput is what to do where standard output goes to a disk that is full.
+const lostOutput = "make room where it goes to, or send it elsewhere: it is not whole"
 
 // writeHint is what to do about a file that a user named and that cannot be written:
 // no matter for root, as most directories are another's for a reason; "" for any other
@@ -316,8 +323,7 @@ func BarredHint(reason string) string {
 // What the bus and its agents say where a role does not allow something
 // (package wire, and fleet over NATS). Over the wire an error is its text.
 var (
-	lacksRole  = regexp.MustCompile(`it takes the role (watch|measure|change)(?:, (?:which )?(\S+) has)?`)
-	askedBy    = regexp.MustCompile(`asked (?:as \S+ )?by (\S+?):`)
+	lacksRole  = regexp.MustCompile(`(\S+) needs the role (watch|measure|change)`)
 	servesMost = regexp.MustCompile(`this agent serves (watch|measure|change) and no more`)
 )
 
@@ -335,13 +341,5 @@ func roleHint(err error) string {
 	if m == nil {
 		return ""
 	}
-	role, user := m[1], m[2]
-	if by := askedBy.FindStringSubmatch(text); user == "" && by != nil {
-		user = by[1]
-	}
-	user = strings.Trim(user, ",;:")
-	if user == "" {
-		user = "NAME"
-	}
-	return "where `linerate serve` runs, `linerate serve token --role " + role + " --user " + user + " --replace` gives the role; `linerate enroll --replace -` reads the token here"
+	return "where `linerate serve` runs, `linerate serve token --role " + m[2] + " --user " + m[1] + " --replace` gives the role; `linerate enroll --replace -` reads the token here"
 }

@@ -3,7 +3,9 @@ package console
 import (
 	"fmt"
 	"io/fs"
+	"os"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/linerate/linerate/internal/agent/agentapi"
@@ -49,9 +51,19 @@ func TestHintsOfWhatIsBarred(t *testing.T) {
 
 // Who lacks a role is told which, and how it is given; being root is of no use.
 func TestRoleHint(t *testing.T) {
-	err := fmt.Errorf("apply: %w: it takes the role change, which eve has not", fs.ErrPermission)
+	err := fmt.Errorf("apply: %w: eve needs the role change (has: measure)", fs.ErrPermission)
 	if hint := HintFor(err); !strings.Contains(hint, "serve token --role change --user eve") || strings.Contains(hint, "root") {
 		t.Errorf("%q", hint)
+	}
+}
+
+// Standard output that goes to a full disk is no journal.
+func TestFullOutputHint(t *testing.T) {
+	for path, want := range map[string]string{os.Stdout.Name(): "send it elsewhere", "/var/lib/linerate/journal/x": "--journal DIR"} {
+		err := fmt.Errorf("print: %w", &fs.PathError{Op: "write", Path: path, Err: syscall.ENOSPC})
+		if hint := HintFor(err); !strings.Contains(hint, want) {
+			t.Errorf("%s: %q", path, hint)
+		}
 	}
 }
 

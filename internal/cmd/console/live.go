@@ -103,7 +103,7 @@ func Lost(w io.Writer) error {
 	if !ok || *s.lost == nil || errors.Is(*s.lost, syscall.EPIPE) {
 		return nil
 	}
-	return WithHint(fmt.Errorf("write output: %w", *s.lost), "make room where it goes to, or send it elsewhere: it is not whole")
+	return WithHint(fmt.Errorf("write output: %w", *s.lost), lostOutput)
 }
 
 // StreamTo makes a stream of where it goes to; one that is there stays.

@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -72,6 +73,9 @@ said what is lost.
 // call it.
 type Target struct{ Name, Reach string }
 
+// fileNamed are names of files that people have: no host's name ends so.
+var fileNamed = regexp.MustCompile(`(?i)\.(ya?ml|json|txt|log|gz|xz|zip|csv|conf|html?)$`)
+
 // parseTarget reads "local:", "netns:NAME", "ssh://[user@]host[:port]" or
 // "nats:NAME"; USER@HOST and an address are ssh's. A bare word is refused: it could be any of them.
 func parseTarget(arg string) (Target, error) {
@@ -83,6 +87,9 @@ func parseTarget(arg string) (Target, error) {
 		return parseTarget("ssh://" + arg)
 	case strings.Contains(arg, "//") && (!found || scheme != "ssh"): // ssh//, shh://, root@ssh://
 		return Target{}, BadUsage("host "+arg+": no such way to a host", "write ssh://"+arg[strings.LastIndex(arg, "//")+2:])
+	case !found && (strings.Contains(arg, "/") || fileNamed.MatchString(arg)):
+		return Target{}, BadUsage("host "+arg+": this is the name of a file, and a host is wanted",
+			"write ssh://root@HOST, netns:NAME or local:; `linerate discover --from "+arg+"` reads a file")
 	case !found:
 		return Target{}, BadUsage("host "+arg+": a bare name may be a host, a network namespace or a file",
 			"write ssh://root@"+arg+", netns:"+arg+" for a network namespace, or local: for this host")

@@ -27,15 +27,25 @@ func TestParseTargets(t *testing.T) {
 // User A10: root is no answer to a role that is lacked.
 func TestRoleHints(t *testing.T) {
 	for text, want := range map[string]string{
-		"ask db1 for apply: %w: it takes the role change, which eve has not":       "serve token --role change --user eve --replace",
-		"apply asked by eve: %w: it takes the role change, eve has the role watch": "serve token --role change --user eve --replace",
-		"db1: apply asked as watch by eve: %w: it takes the role change":           "serve token --role change --user eve --replace",
-		"db1: apply asked by adm: %w: this agent serves measure and no more":       "linerate agent --most measure",
+		"ask db1 for apply: %w: eve needs the role change (has: measure)":    "serve token --role change --user eve --replace",
+		"apply: %w: eve needs the role change (has: watch)":                  "serve token --role change --user eve --replace",
+		"db1: apply asked as watch: %w: eve needs the role change":           "serve token --role change --user eve --replace",
+		"db1: apply asked by adm: %w: this agent serves measure and no more": "linerate agent --most measure",
 		"open ICMP socket: %w": "--become sudo",
 	} {
 		hint := HintFor(fmt.Errorf(text, fs.ErrPermission))
 		if !strings.Contains(hint, want) || strings.Contains(text, "role") && strings.Contains(hint, "root") {
 			t.Errorf("%s: %q, want %q", text, hint, want)
+		}
+	}
+}
+
+// The name of a file is no host: what reads files is said.
+func TestTargetOfAFile(t *testing.T) {
+	for _, arg := range []string{"fabric.yaml", "record.json", "dir/paste"} {
+		_, err := (&Console{}).Target(arg)
+		if hint := HintFor(err); !errors.Is(err, ErrUsage) || !strings.Contains(hint, "`linerate discover --from "+arg+"`") || strings.Contains(hint, "root@"+arg) {
+			t.Errorf("%s: %v, hint %q", arg, err, hint)
 		}
 	}
 }

@@ -80,7 +80,7 @@ func enrolled(con *console.Console, id enroll.Identity) error {
 	case id.Role == agentapi.RoleAgent:
 		fmt.Fprintf(con.Stderr, "`linerate agent` comes next, or the unit deploy/systemd/linerate-agent.service\n")
 	default:
-		fmt.Fprintf(con.Stderr, "hosts are reached as nats:NAME from now on\n")
+		fmt.Fprintf(con.Stderr, "you can now use nats:NAME for every enrolled host\n")
 	}
 	return nil
 }

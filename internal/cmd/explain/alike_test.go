@@ -105,3 +105,27 @@ func readRecord(t *testing.T, path string) record.Record {
 	}
 	return r
 }
+
+// What changes led to is said before and after them; what was measured between them is
+// counted, and --all has it.
+func TestStepsAreCounted(t *testing.T) {
+	finding := func(phase record.Phase, streams int, cause record.Cause) record.Finding {
+		f := record.Finding{From: "a", To: "b", Direction: flow.Forward, Streams: streams, Phase: phase}
+		f.Cause, f.Summary, f.Remedy, f.Rate = cause, "Because of "+string(cause)+".", "mend it", 95.5*unit.Mbps
+		return f
+	}
+	findings := []record.Finding{
+		finding(record.PhaseBefore, 1, record.SingleLink), finding(record.PhaseStep, 2, record.Unknown), finding(record.PhaseStep, 4, record.Unknown),
+		finding(record.PhaseStep, 8, record.Shaper), finding(record.PhaseAfter, 2, record.LineRate),
+	}
+	for all, want := range map[bool]int{false: 0, true: 3} {
+		var out bytes.Buffer
+		printFindings(&console.Console{Stdout: &out, Stderr: &out}, record.Record{}, findings, all)
+		if got := strings.Count(out.String(), "step: a to b"); got != want {
+			t.Errorf("%d results of steps, want %d:\n%s", got, want, out.String())
+		}
+		if counted := "while changes were tried: 3 results (2 unknown, 1 shaper)"; strings.Contains(out.String(), counted) == all {
+			t.Errorf("all %v:\n%s", all, out.String())
+		}
+	}
+}

@@ -16,6 +16,7 @@ import (
 	"github.com/linerate/linerate/predict/declared"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/report"
+	"github.com/linerate/linerate/unit"
 )
 
 const explainHelp = `Says what limits each result of a record: the cause, the evidence for it and
@@ -131,6 +132,12 @@ const worthExpecting = 1.005
 // stands for several results.
 const worthDoubting = 0.05
 
+// Where many different results are explained, each rests on its weightiest evidence.
+const (
+	manyBlocks    = 4
+	briefEvidence = 3
+)
+
 // printFindings writes the findings of a record's results; of several, what
 // they come to first. Results that are explained alike are one block, in full that
 // of the first; all writes each.
@@ -148,11 +155,14 @@ func printFindings(con *console.Console, r record.Record, findings []record.Find
 		fmt.Fprint(con.Stdout, console.Wrapped("", answer(r, findings), con.Width())+"\n")
 	}
 	blocks, brief := alike(findings), len(findings) > 1 && !all
-	if all {
+	switch {
+	case all:
 		blocks = nil
 		for _, f := range findings {
 			blocks = append(blocks, []record.Finding{f})
 		}
+	case tells(findings):
+		blocks = slices.DeleteFunc(blocks, func(b []record.Finding) bool { return b[0].Phase == record.PhaseStep })
 	}
 	shown := map[[2]string]bool{} // phases' causes with their evidence
 	for i, block := range blocks {
@@ -171,9 +181,15 @@ func printFindings(con *console.Console, r record.Record, findings []record.Find
 		} else {
 			shown[of] = true
 		}
+		if brief && len(blocks) > manyBlocks {
+			first.Evidence = first.Evidence[:min(len(first.Evidence), briefEvidence)]
+		}
 		printFinding(con, first, brief, otherRemedies(block))
 	}
 	if brief {
+		if n := len(steps(findings)); n > 0 && tells(findings) {
+			fmt.Fprint(con.Stdout, "\n"+console.Wrapped("", fmt.Sprintf("while changes were tried: %s (%s)", unit.Counted(n, "result"), counted(steps(findings))), con.Width()))
+		}
 		fmt.Fprint(con.Stdout, console.Wrapped("", "--all explains each result by itself, with all of its evidence.", con.Width()))
 	}
 }
@@ -182,11 +198,34 @@ func printFindings(con *console.Console, r record.Record, findings []record.Find
 // limits, the most frequent first.
 func answer(r record.Record, findings []record.Finding) string {
 	r.Trials = slices.DeleteFunc(slices.Clone(r.Trials), func(t record.Trial) bool { _, _, probe := t.Probe(); return probe })
-	count, causes := map[record.Cause]int{}, []record.Cause{}
 	for i, f := range findings {
 		if i < len(r.Trials) {
 			r.Trials[i].Finding = &f
 		}
+	}
+	return fmt.Sprintf("%s Of %d results: %s.", report.Headline(r), len(findings), counted(findings))
+}
+
+// steps are the findings of results between changes.
+func steps(findings []record.Finding) (out []record.Finding) {
+	for _, f := range findings {
+		if f.Phase == record.PhaseStep {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// tells reports a record whose results before and after the changes say what there is
+// to say: those between them are of single changes.
+func tells(findings []record.Finding) bool {
+	return slices.ContainsFunc(findings, func(f record.Finding) bool { return f.Phase == record.PhaseAfter })
+}
+
+// counted is how many findings have each cause, the most frequent first.
+func counted(findings []record.Finding) string {
+	count, causes := map[record.Cause]int{}, []record.Cause{}
+	for _, f := range findings {
 		if count[f.Cause]++; count[f.Cause] == 1 {
 			causes = append(causes, f.Cause)
 		}
@@ -196,7 +235,7 @@ func answer(r record.Record, findings []record.Finding) string {
 	for _, c := range causes {
 		each = append(each, fmt.Sprintf("%d %s", count[c], c))
 	}
-	return fmt.Sprintf("%s Of %d results: %s.", report.Headline(r), len(findings), strings.Join(each, ", "))
+	return strings.Join(each, ", ")
 }
 
 // printFinding writes a finding below its headline: the judgement, then what it

@@ -16,6 +16,7 @@ import (
 	"github.com/linerate/linerate/internal/kernel/netns"
 	"github.com/linerate/linerate/internal/lab"
 	"github.com/linerate/linerate/internal/lab/guest"
+	"github.com/linerate/linerate/unit"
 )
 
 func newExec(con *console.Console) *cobra.Command {
@@ -121,7 +122,7 @@ func (w *labCommand) find() (s lab.Standing, found bool, err error) {
 			return s, false, err
 		}
 		if len(all) != 1 {
-			return s, false, console.BadUsage(fmt.Sprintf("lab exec: want the NAME of a lab: %d stand", len(all)), "`linerate lab list` names those that stand, `linerate lab up SCENARIO` makes one")
+			return s, false, console.BadUsage("lab exec: want the NAME of a lab: "+unit.Counted(len(all), "lab")+" run here", "`linerate lab list` names them, `linerate lab up SCENARIO` starts one")
 		}
 		w.lab = all[0].Name
 	}

@@ -68,7 +68,7 @@ func Inside(ctx context.Context, con *console.Console, place Place, cmd guest.Co
 	if !entered {
 		return f(choice)
 	}
-	if err != nil {
+	if err != nil && exit.Status != console.ExitInterrupted { // that one has said so itself
 		return err
 	}
 	if exit.Status != 0 {

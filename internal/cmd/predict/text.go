@@ -256,7 +256,7 @@ func rowOf(p predict.Prediction, u scale) row {
 // atMost stands before a rate that is a bound, not what to expect.
 const (
 	atMost      = "<="
-	atMostMeans = atMost + " no more than this: what is unknown may bind before"
+	atMostMeans = atMost + " is an upper bound: something unknown may be lower"
 )
 
 // open: the rate is one bound of several, for the speed of the links and every

@@ -14,21 +14,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/linerate/linerate/internal/cmd/console"
 	"github.com/linerate/linerate/internal/kernel/netns"
 )
-
-// envLiveCost makes this binary the program, with these arguments.
-const envLiveCost = "TEST_EXPLAIN_LIVE"
 
 // TestExplainLiveCost: watching takes a small part of a core beside 10,000
 // connections, what the program takes to start left out, and finds the few of them that
 // move. A machine that is busy otherwise makes processor time dearer: the best of three
 // counts.
 func TestExplainLiveCost(t *testing.T) {
-	if args := os.Getenv(envLiveCost); args != "" {
-		os.Exit(Run(console.System("test"), strings.Fields(args)))
-	}
 	if testing.Short() {
 		t.Skip("left out by -short: it takes seconds")
 	}
@@ -103,12 +96,7 @@ type liveCostDocument struct {
 // liveCost runs the program and returns the processor time that it took.
 func liveCost(t *testing.T, args ...string) (time.Duration, liveCostDocument) {
 	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(self, "-test.run", "^TestExplainLiveCost$")
-	cmd.Env = append(os.Environ(), envLiveCost+"="+strings.Join(args, " "))
+	cmd := exec.Command("linerate", args...) // as TestMain has it
 	var out, said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &said
 	if err := cmd.Run(); err != nil {

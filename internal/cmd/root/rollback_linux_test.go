@@ -129,7 +129,7 @@ func TestRollbackOfRun(t *testing.T) {
 	if v := p.values(t); v != "60 9, 60 9" {
 		t.Errorf("after: %s", v)
 	}
-	if o = p.run(t, "rollback", p.file); o.status != console.ExitUsage || !strings.Contains(o.stderr, "no change waits") {
+	if o = p.run(t, "rollback", p.file); o.status != console.ExitUsage || !strings.Contains(o.stderr, "nothing to roll back on left, right") {
 		t.Errorf("again: %d %s%s", o.status, o.stdout, o.stderr)
 	}
 	if o = p.run(t, "rollback", p.file, tunedRun); o.status != console.ExitFailed || !strings.Contains(o.stderr, "it is rolled back already") {

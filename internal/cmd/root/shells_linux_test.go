@@ -61,7 +61,7 @@ func typeInto(t *testing.T, dir, shell, text string) string {
 	t.Helper()
 	cmd := exec.Command(shell, map[bool]string{true: "-f", false: "--no-config"}[filepath.Base(shell) == "zsh"])
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"), "HOME="+dir, "TERM=dumb")
+	cmd.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"), "HOME="+dir, "TMPDIR="+dir, "TERM=dumb")
 	terminal, err := pty.Start(cmd)
 	if err != nil {
 		t.Fatal(err)

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -34,7 +35,7 @@ type usersFleet struct {
 	con   *console.Console
 	who   *authority.Authority
 	bus   *server.Server
-	dir   string // of the identities; this process's alone
+	dir   string // of the identities, in the state directory, that one server has
 	state string
 	log   *slog.Logger
 	jobs
@@ -52,8 +53,8 @@ type usersLink struct {
 // newUsersFleet acts until ctx ends; end takes away what it wrote. Place is
 // the store that measurements are kept in.
 func newUsersFleet(ctx context.Context, con *console.Console, who *authority.Authority, s *server.Server, state, place string, log *slog.Logger) (f *usersFleet, end func(), err error) {
-	dir, err := os.MkdirTemp("", "linerate-web-")
-	if err != nil {
+	dir := filepath.Join(state, "web")
+	if err := errors.Join(os.RemoveAll(dir), os.Mkdir(dir, 0o700)); err != nil { // what a killed server left goes
 		return nil, nil, fmt.Errorf("serve the web page: %w", err)
 	}
 	f = &usersFleet{con: con, who: who, bus: s, dir: dir, state: state, log: log, users: make(map[string]*usersLink)}

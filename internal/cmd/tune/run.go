@@ -200,6 +200,6 @@ func (t *tuneRun) showDryRun(now predict.Prediction, steps []proposed) {
 	}
 	if len(steps) > 0 {
 		b := t.options.Budget
-		say("", fmt.Sprintf("nothing was sent or changed; without --dry-run each is proven, and rolled back where it does not help, with at most %s and %.0f s of traffic", unit.Counted(b.MostWindows, "measurement"), b.MostTraffic.Seconds()))
+		say("", fmt.Sprintf("dry run: nothing was sent or changed. A real run tests each step and rolls back what does not help, with at most %s and %.0f s of traffic", unit.Counted(b.MostWindows, "measurement"), b.MostTraffic.Seconds()))
 	}
 }

@@ -59,7 +59,7 @@ minutes. Links are taken down for seconds only with --allow-bounce, or a yes at
 the terminal.
 
 ` + console.ExitHelp,
-		Example: "  linerate tune fabric.yaml --dry-run\n  linerate tune fabric.yaml --yes --require 0.97\n  linerate tune fabric.yaml --path rbx,lim --objective latency --latency-bound 5ms",
+		Example: "  linerate tune fabric.yaml --dry-run\n  linerate tune fabric.yaml --yes --require 0.97\n  linerate tune fabric.yaml --objective latency --latency-bound 5ms",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o, err := flags.options()
 			if err != nil {

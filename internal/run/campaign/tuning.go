@@ -171,9 +171,9 @@ func (u *tuning) search(ctx context.Context) error {
 // wanting says what there was too little of, by a word of tune.Budget's.
 func wanting(why string) string {
 	if why == "windows" {
-		return "no measurement was left for it"
+		return "the measurements allowed are used up (--max-windows)"
 	}
-	return "no time of traffic was left for it"
+	return "the traffic allowed is used up (--max-seconds)"
 }
 
 // newest is the latest trial of the present state and traffic.

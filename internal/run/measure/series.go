@@ -95,7 +95,7 @@ func (t *trial) addSeries(out *record.Trial) {
 		out.Blocks, out.BlockLength = e.Blocks, math.Round(e.Length.Seconds()*1e4)/1e4
 	}
 	if spread := series.Spread(e.Blocks); spread > series.EvenEnough {
-		out.Notes = append(out.Notes, fmt.Sprintf("uneven: the means of blocks of %.2g s lie %.0f %% apart", e.Length.Seconds(), 100*spread))
+		out.Notes = append(out.Notes, fmt.Sprintf("uneven: the rate varied by %.0f %% during the measurement (blocks of %.2g s)", 100*spread, e.Length.Seconds()))
 	}
 	t.addShaper(out, all)
 }

@@ -160,7 +160,7 @@ func CheckStore(user string, m StoreMethod, name string, has agentapi.Role) erro
 	case user != name:
 		return fmt.Errorf("%s asked as %s, signed by %s: %w", m, user, name, fs.ErrPermission)
 	case !has.Includes(need):
-		return fmt.Errorf("%s asked by %s: %w: it takes the role %s, %s has the role %s", m, user, fs.ErrPermission, need, user, has)
+		return fmt.Errorf("%s: %w: %s needs the role %s (has: %s)", m, fs.ErrPermission, user, need, has)
 	}
 	return nil
 }

@@ -74,9 +74,9 @@ func (r Request) Check(need agentapi.Role, name string, has, most agentapi.Role)
 	case r.User != name:
 		return fmt.Errorf("%s asked as %s, signed by %s: %w", r.Method, r.User, name, fs.ErrPermission)
 	case r.Role != need:
-		return fmt.Errorf("%s asked as %s by %s: %w: it takes the role %s", r.Method, r.Role, r.User, fs.ErrPermission, need)
+		return fmt.Errorf("%s asked as %s: %w: %s needs the role %s", r.Method, r.Role, fs.ErrPermission, r.User, need)
 	case !has.Includes(need):
-		return fmt.Errorf("%s asked by %s: %w: it takes the role %s, %s has the role %s", r.Method, r.User, fs.ErrPermission, need, r.User, has)
+		return fmt.Errorf("%s: %w: %s needs the role %s (has: %s)", r.Method, fs.ErrPermission, r.User, need, has)
 	case !most.Includes(need):
 		return fmt.Errorf("%s asked by %s: %w: this agent serves %s and no more", r.Method, r.User, fs.ErrPermission, most)
 	}

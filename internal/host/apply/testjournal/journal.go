@@ -3,6 +3,7 @@ package testjournal
 
 import (
 	"os"
+	"path/filepath"
 	"testing"
 	"time"
 )
@@ -14,13 +15,13 @@ const guardsEnd = 10 * time.Second
 // ended: those outlive the change that they watch, and write there.
 func Dir(t testing.TB) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "linerate-journal-")
+	all, err := os.MkdirTemp("", "linerate-journal-")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
 		for end := time.Now().Add(guardsEnd); ; time.Sleep(20 * time.Millisecond) {
-			err := os.RemoveAll(dir)
+			err := os.RemoveAll(all)
 			if err == nil {
 				return
 			}
@@ -30,5 +31,5 @@ func Dir(t testing.TB) string {
 			}
 		}
 	})
-	return dir
+	return filepath.Join(all, "journal") // an agent's audit log stands beside it
 }

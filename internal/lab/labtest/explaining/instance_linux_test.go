@@ -272,7 +272,9 @@ func (s *stand) trial(faults []fault, window time.Duration) record.Record {
 	}
 	f, err := fabric.Parse("fabric.yaml", said.text())
 	s.must(err)
-	c, err := campaign.Open(s.t.Context(), campaign.Config{Fabric: f, Fleet: fleet.Config{Version: "test", JournalDir: s.t.TempDir(), Unguarded: true, SSH: &fleet.SSH{Program: s.program}}, Pings: pings})
+	shared := &fleet.SSH{Program: s.program}
+	defer func() { s.must(shared.Close()) }() // after the hosts that are reached by it
+	c, err := campaign.Open(s.t.Context(), campaign.Config{Fabric: f, Fleet: fleet.Config{Version: "test", JournalDir: s.t.TempDir(), Unguarded: true, SSH: shared}, Pings: pings})
 	s.must(err)
 	defer c.Close()
 	s.must(c.CheckRoutes(s.t.Context()))

@@ -219,7 +219,7 @@ func TestWithoutRoot(t *testing.T) {
 		t.Errorf("status %d", got.status)
 	}
 	for _, name := range []string{"h1", "h2"} {
-		if !strings.Contains(text, name+": without root, not possible: changes") {
+		if !strings.Contains(text, name+": without root you lose: changes") {
 			t.Errorf("it does not say what is lost on %s", name)
 		}
 	}
@@ -227,7 +227,7 @@ func TestWithoutRoot(t *testing.T) {
 		t.Log(got.err)
 	}
 	got = r.run("inspect", "ssh://ann@h1")
-	if !strings.Contains(unwrapped(got.err), "h1: without root, not possible: changes") || got.status != 0 {
+	if !strings.Contains(unwrapped(got.err), "h1: without root you lose: changes") || got.status != 0 {
 		t.Errorf("inspect: status %d\n%s", got.status, got.err)
 	}
 	r.clean()

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -52,6 +53,19 @@ func stored(t *testing.T, file string) record.Record {
 	return r
 }
 
+// oneWay is what links carry where the first host alone sends, or the other.
+func oneWay(both []record.LinkUse, forward bool) []record.LinkUse {
+	out := slices.Clone(both)
+	for i := range out {
+		if (out[i].Host == "alpha") == forward {
+			out[i].Rx, out[i].RxPayload = 0, 0
+		} else {
+			out[i].Tx, out[i].TxPayload = 0, 0
+		}
+	}
+	return out
+}
+
 // demonstration is a demo's record: the same with every stream count on both
 // sides, and the last rate a little above its ceiling.
 func demonstration(t *testing.T) record.Record {
@@ -71,6 +85,7 @@ func demonstration(t *testing.T) record.Record {
 				trial := ends[phase]
 				trial.Direction, trial.Streams = d, n
 				if d != flow.Both {
+					trial.Links = oneWay(trial.Links, d == flow.Forward)
 					trial.Goodput, trial.GoodputLow, trial.GoodputHigh, trial.Ceiling, trial.Predicted = trial.Goodput/2, trial.GoodputLow/2, trial.GoodputHigh/2, trial.Ceiling/2, trial.Predicted/2
 				}
 				if phase == record.PhaseAfter {
