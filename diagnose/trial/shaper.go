@@ -152,7 +152,11 @@ func (v *wayView) devicesAbove() []netstate.Link {
 	return out
 }
 
-// held: every link the sender uses is kept below its speed by a queueing
+// ofSpeed is the part of its link's speed that a shaper may leave, as people set one so
+// that the queue is theirs: it is not what limits.
+const ofSpeed = 0.95
+
+// held: every link the sender uses is kept well below its speed by a queueing
 // discipline of its own.
 func (v *wayView) held(side []linkLoad) (hypothesis, bool) {
 	var evidence []record.Evidence
@@ -160,7 +164,7 @@ func (v *wayView) held(side []linkLoad) (hypothesis, bool) {
 	for _, l := range side {
 		link, _ := v.fabric.Hosts[l.host].Link(l.link)
 		for _, q := range link.Qdiscs {
-			if l.host == v.from && q.Parent == "root" && q.Rate > 0 && (q.Rate < link.Speed || link.Speed == 0) {
+			if l.host == v.from && q.Parent == "root" && q.Rate > 0 && (q.Rate < link.Speed*ofSpeed || link.Speed == 0) {
 				evidence = append(evidence, record.Evidence{What: "rate of the root qdisc " + q.Kind + " on " + l.link + " of " + l.host, Value: q.Rate.String(), Source: diagnose.FromQdisc})
 				links = append(links, link)
 				break

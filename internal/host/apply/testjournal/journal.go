@@ -31,5 +31,9 @@ func Dir(t testing.TB) string {
 			}
 		}
 	})
-	return filepath.Join(all, "journal") // an agent's audit log stands beside it
+	dir := filepath.Join(all, "journal") // an agent's audit log stands beside it
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return dir
 }
