@@ -97,6 +97,45 @@ func TestLinesOfAnswer(t *testing.T) {
 	}
 }
 
+// TestManyBlocks: of many results that are explained each in its own way a screen shows
+// the one from which most is to be won in full, and names the cause of every other.
+func TestManyBlocks(t *testing.T) {
+	causes := []record.Cause{record.SingleLink, record.ReceiveWindow, record.SendBuffer, record.Congestion, record.Shaper, record.MTU, record.LACPDown, record.SenderCPU, record.ReceiverCPU, record.Pacing, record.Application, record.Reordering, record.CardSlot}
+	var findings []record.Finding
+	for i, cause := range causes {
+		f := record.Finding{From: "alpha", To: "beta", Direction: flow.Forward, Streams: i + 1, Cause: cause, Confidence: 0.8, Rate: 100 * unit.Mbps, Expected: 110 * unit.Mbps,
+			Summary: "It is " + string(cause) + ", " + strings.Repeat("as can be seen by this and that, ", 4) + "and by nothing else.", Remedy: "do what ends " + string(cause)}
+		for range 6 {
+			f.Evidence = append(f.Evidence, record.Evidence{What: "counted", Value: strings.Repeat("so much ", 12)})
+		}
+		findings = append(findings, f)
+	}
+	findings[9].Expected = 400 * unit.Mbps
+	for _, width := range []int{60, 80, 132} {
+		var out bytes.Buffer
+		con := &console.Console{Stdout: &out, Stderr: &out, Columns: width}
+		printFindings(con, record.Record{}, findings, false)
+		if n := strings.Count(out.String(), "\n"); n > 60*80/min(width, 80) {
+			t.Errorf("%d columns: %d lines:\n%s", width, n, out.String())
+		}
+		if text := strings.Join(strings.Fields(out.String()), " "); !strings.Contains(text, findings[9].Remedy) {
+			t.Errorf("%d columns: what brings most is not shown:\n%s", width, out.String())
+		}
+		for _, cause := range causes {
+			if !strings.Contains(out.String(), string(cause)) {
+				t.Errorf("%d columns: %s is not named", width, cause)
+			}
+		}
+		out.Reset()
+		printFindings(con, record.Record{}, findings, true)
+		for _, f := range findings {
+			if text := strings.Join(strings.Fields(out.String()), " "); !strings.Contains(text, f.Remedy) {
+				t.Errorf("--all leaves out %q", f.Remedy)
+			}
+		}
+	}
+}
+
 func readRecord(t *testing.T, path string) record.Record {
 	t.Helper()
 	r, err := console.ReadRecord(t.Context(), filepath.Join("..", "..", "..", filepath.FromSlash(path)))

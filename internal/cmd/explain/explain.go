@@ -165,17 +165,15 @@ func printFindings(con *console.Console, r record.Record, findings []record.Find
 		blocks = slices.DeleteFunc(blocks, func(b []record.Finding) bool { return b[0].Phase == record.PhaseStep })
 	}
 	shown := map[[2]string]bool{} // phases' causes with their evidence
-	for i, block := range blocks {
-		if i > 0 {
-			fmt.Fprintln(con.Stdout)
-		}
+	inFull := func(block []record.Finding) string {
+		var text strings.Builder
+		first, into := block[0], &console.Console{Stdout: &text, Columns: con.Width()}
 		for _, line := range headlines(block) {
-			fmt.Fprint(con.Stdout, console.Wrapped("", line, con.Width()))
+			text.WriteString(console.Wrapped("", line, con.Width()))
 		}
 		if len(block) > 1 {
-			fmt.Fprint(con.Stdout, console.Wrapped("  ", "All alike; of the first:", con.Width()))
+			text.WriteString(console.Wrapped("  ", "All alike; of the first:", con.Width()))
 		}
-		first := block[0]
 		if of := [2]string{string(first.Phase), string(first.Cause)}; brief && shown[of] {
 			first.Evidence = nil
 		} else {
@@ -184,7 +182,18 @@ func printFindings(con *console.Console, r record.Record, findings []record.Find
 		if brief && len(blocks) > manyBlocks {
 			first.Evidence = first.Evidence[:min(len(first.Evidence), briefEvidence)]
 		}
-		printFinding(con, first, brief, otherRemedies(block))
+		printFinding(into, first, brief, otherRemedies(block))
+		return text.String()
+	}
+	if brief {
+		printFitting(con, blocks, inFull)
+	} else {
+		for i, block := range blocks {
+			if i > 0 {
+				fmt.Fprintln(con.Stdout)
+			}
+			fmt.Fprint(con.Stdout, inFull(block))
+		}
 	}
 	if brief {
 		if n := len(steps(findings)); n > 0 && tells(findings) {
