@@ -253,7 +253,7 @@ func (d Disruption) rank() int {
 func (d Disruption) Meaning() string {
 	switch d {
 	case Online:
-		return "nothing is lost"
+		return "none"
 	case PortFlap:
 		return "a port may leave for some seconds"
 	case LinkDown:

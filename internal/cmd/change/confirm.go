@@ -50,7 +50,7 @@ func atMostOneID(cmd *cobra.Command, args []string) error {
 func noEntry(command, id string, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && id == "":
-		return console.BadUsage(command+": no change waits to be confirmed here", "`linerate journal` says what became of each; --host says on which host")
+		return console.BadUsage(command+": no change on this machine waits to be confirmed", "`linerate journal` says what became of each; --host says on which host")
 	case errors.Is(err, fs.ErrNotExist):
 		return console.BadUsage(command+": no journal entry "+id, "`linerate journal` lists them; --host says on which host")
 	case errors.Is(err, agentapi.ErrState):
