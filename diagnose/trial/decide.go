@@ -24,6 +24,8 @@ const (
 	// named, surest what a few trials can make of it.
 	decided = 0.60
 	surest  = 0.97
+	// comesAndGoes is a swing of the rate from which on two trials may meet two limits.
+	comesAndGoes = 0.5
 )
 
 // Explained is what a record's trial shows in that state, with the probes made for it.
@@ -59,6 +61,11 @@ func Decide(f predict.Fabric, finding record.Finding, t record.Trial, probes []r
 		chances.weigh(o)
 	}
 	out := chances.finding(finding, t, seen, again)
+	if swing, _ := view(f, t, t.Direction.Ways()[0]).swing(); swing > comesAndGoes && out.Cause != finding.Cause && out.Cause != record.Unknown && finding.Confidence >= decided {
+		finding.Summary += fmt.Sprintf(" What limits it comes and goes, and the probes met it at another time: they point to %s.", out.Cause)
+		finding.Confidence = min(finding.Confidence, decided)
+		return finding
+	}
 	if len(out.Ways) > 0 { // none in a record from before there were steps
 		out.Do(remedy.OfTrial(f.Hosts, t, out.Cause, out.Ways))
 	}

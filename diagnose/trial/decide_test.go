@@ -161,6 +161,27 @@ func TestDecideNotMet(t *testing.T) {
 	}
 }
 
+// TestDecideSwinging: where the limit comes and goes a probe meets another state of it,
+// and does not replace what was found with confidence.
+func TestDecideSwinging(t *testing.T) {
+	f := openTo(record.Shaper)
+	f.Cause, f.Confidence, f.Summary = record.Congestion, 0.65, "something drops."
+	probes := []record.Trial{probeOf(record.ProbeStreams, 8, func(t *record.Trial) { t.Streams = 8 }), probeOf(record.ProbeDatagrams, 150e6, arriving(101*unit.Mbps, 33000, 0, 0))}
+	for _, c := range []struct {
+		high, low unit.BitRate
+		want      record.Cause
+	}{{110, 90, record.Shaper}, {190, 10, record.Congestion}} {
+		trial := doubtful()
+		for range 5 {
+			trial.Blocks = append(trial.Blocks, c.high*unit.Mbps, c.low*unit.Mbps)
+		}
+		got := Decide(predict.Fabric{}, f, trial, probes)
+		if got.Cause != c.want || got.Confidence > 0.6 && c.want == f.Cause {
+			t.Errorf("%v to %v: %s %.2f: %s", c.low, c.high, got.Cause, got.Confidence, got.Summary)
+		}
+	}
+}
+
 // TestDecideAgainst: evidence that was strong before is not thrown away for
 // one probe that does not fit it, and what does not fit is said.
 func TestDecideAgainst(t *testing.T) {

@@ -10,6 +10,9 @@ import (
 	"github.com/linerate/linerate/unit"
 )
 
+// strayShare is what stray packets may take of a link.
+const strayShare = 0.02
+
 // fullLink: one side has a full link while another hardly carries anything. A
 // policy that could not have done better is single-link, chance is
 // hash-imbalance.
@@ -61,7 +64,7 @@ func (v *wayView) oneSided(doubt func(full, idle []linkLoad, placed int) float64
 			continue // more links would not pass the cap
 		}
 		placed := len(v.lanesOn(idle, i == 0))
-		if placed == 0 && !v.placedOn(i == 0) && carriesSome(idle) {
+		if placed == 0 && !v.placedOn(i == 0) && slices.ContainsFunc(idle, func(l linkLoad) bool { return l.share() > strayShare }) {
 			placed = -1
 		}
 		sure := doubt(full, idle, placed)
@@ -147,7 +150,7 @@ func (v *wayView) imbalance(side, full, idle []linkLoad) hypothesis {
 		verb = "reach " + host + " by"
 	}
 	one := names(full)
-	unused := fmt.Sprintf("%s carried %s of what %s could", names(idle), diagnose.Percent(mean(idle)), pronoun(len(idle)))
+	unused := fmt.Sprintf("%s carried %s of what %s could", names(idle), diagnose.Percent(mean(idle)), []string{"it", "they"}[min(len(idle)-1, 1)])
 	single := n == 1
 	if single {
 		verb = strings.Replace(strings.Replace(verb, "leave", "leaves", 1), "reach", "reaches", 1)
@@ -174,13 +177,6 @@ func (v *wayView) imbalance(side, full, idle []linkLoad) hypothesis {
 		h.remedy = v.traffic().OtherPorts(max(len(side), n))
 	}
 	return h
-}
-
-func pronoun(n int) string {
-	if n == 1 {
-		return "it"
-	}
-	return "they"
 }
 
 // tooFew: there are no more streams than full links, so that no rule could
@@ -210,11 +206,6 @@ func (v *wayView) tooFew(h *hypothesis, d striped, who string, full, side []link
 // placedOn reports that steer places every stream on that side.
 func (v *wayView) placedOn(sending bool) bool {
 	return !slices.ContainsFunc(v.lanes, func(l record.Lane) bool { return sending && l.EgressLink == "" || !sending && l.IngressLink == "" })
-}
-
-// carriesSome: more than stray packets went over one of the links.
-func carriesSome(links []linkLoad) bool {
-	return slices.ContainsFunc(links, func(l linkLoad) bool { return l.share() > 0.02 })
 }
 
 // How much more the other links must promise than the end of what holds each

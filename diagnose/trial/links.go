@@ -96,6 +96,9 @@ func (v *wayView) nearLineRate() (hypothesis, bool) {
 		h.sure += 0.05
 		h.evidence = append(h.evidence, v.tcpEvidence()...)
 	}
+	if slices.ContainsFunc(side, func(l linkLoad) bool { return l.share() > least(side)+atCeiling-slackLink }) {
+		h.sure = min(h.sure, 0.6) // one is full, and another is not quite
+	}
 	return h, true
 }
 
