@@ -2,7 +2,6 @@ package trial
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/linerate/linerate/diagnose"
@@ -31,9 +30,9 @@ func (v *wayView) lossOnPath() (hypothesis, bool) {
 		h.sure = 0.6
 	}
 	v.weighLoss(&h)
-	if where := v.dropper(); where != "" {
+	if where, onArrival := v.dropper(); where != "" {
 		h.sure = min(h.sure+0.1, 0.95)
-		if v.droppedOnArrival() {
+		if onArrival {
 			h.seen, h.sure = true, max(h.sure, 0.85)
 		}
 		h.summary = fmt.Sprintf("%s of the bytes from %s had to be sent again while no link was full: %s.", fewPercent(w.loss()), v.from, where)
@@ -220,23 +219,16 @@ func (v *wayView) dropEvidence() []record.Evidence {
 	return out
 }
 
-// droppedOnArrival reports losses of which the receiver counts half or more itself, where
-// nothing but its processors or its card's ring can have dropped them.
-func (v *wayView) droppedOnArrival() bool {
-	half := uint64(v.waits.repeated / 2)
-	use, _ := v.processorOf(v.to)
-	return half > 0 && (use.SoftnetDrops >= half || slices.ContainsFunc(v.trial.Links, func(l record.LinkUse) bool { return l.Host == v.to && l.RxMissed >= half }))
-}
-
 // dropper says where the losses happen, when the hosts' own counters account
-// for half of them; "" where they do not.
-func (v *wayView) dropper() string {
+// for half of them; "" where they do not. On arrival is where nothing but the receiver's
+// processors or its card's ring can have dropped them.
+func (v *wayView) dropper() (where string, onArrival bool) {
 	half := uint64(v.waits.repeated / 2)
 	if l, ok := v.switchLoss(); ok {
-		return l.Words()
+		return l.Words(), false
 	}
 	if use, ok := v.processorOf(v.to); ok && half > 0 && use.SoftnetDrops >= half {
-		return fmt.Sprintf("%s drops %d packets that wait for a processor (net.core.netdev_max_backlog)", v.to, use.SoftnetDrops)
+		return fmt.Sprintf("%s drops %d packets that wait for a processor (net.core.netdev_max_backlog)", v.to, use.SoftnetDrops), true
 	}
 	for _, l := range v.trial.Links {
 		if half == 0 {
@@ -244,14 +236,14 @@ func (v *wayView) dropper() string {
 		}
 		switch {
 		case l.Host == v.from && l.QdiscDrops >= half:
-			return fmt.Sprintf("the queue of %s on %s drops %d packets itself", l.Link, l.Host, l.QdiscDrops)
+			return fmt.Sprintf("the queue of %s on %s drops %d packets itself", l.Link, l.Host, l.QdiscDrops), false
 		case l.Host == v.to && l.RxMissed >= half:
-			return fmt.Sprintf("%s on %s misses %d packets for want of room in its ring", l.Link, l.Host, l.RxMissed)
+			return fmt.Sprintf("%s on %s misses %d packets for want of room in its ring", l.Link, l.Host, l.RxMissed), true
 		case l.Host == v.to && l.Drops >= half:
-			return fmt.Sprintf("%s on %s drops %d packets", l.Link, l.Host, l.Drops)
+			return fmt.Sprintf("%s on %s drops %d packets", l.Link, l.Host, l.Drops), false
 		}
 	}
-	return ""
+	return "", false
 }
 
 // onceSaid leaves out what is there already.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/linerate/linerate/diagnose"
+	"github.com/linerate/linerate/diagnose/trial/carried"
 	"github.com/linerate/linerate/predict/tcp"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
@@ -140,7 +141,7 @@ func (v *wayView) declaredTrip() float64 {
 // than hosts do: interrupts held back, acknowledgements held back for a
 // millisecond (TCP's pacing and GRO), and a tenth for the path's own swing.
 const (
-	hostsAddMS   = 1.0
+	hostsAddMS   = carried.HostsAddMS
 	pathSwing    = 0.10
 	ownPackets   = 6.0 // a link: fewer wait for each other on any
 	deepQueue    = 2.0 // of the allowance: a queue beyond doubt

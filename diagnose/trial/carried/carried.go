@@ -18,12 +18,12 @@ const (
 	mostTried  = 14
 )
 
-// What tells the streams of a full link from those of another: how many times longer they
-// wait, beyond what the hosts add, in milliseconds.
-const (
-	farApart   = 4
-	hostsAddMS = 1.0
-)
+// HostsAddMS is what hosts themselves may add to a round trip, in milliseconds.
+const HostsAddMS = 1.0
+
+// farApart is how many times longer than that and than others the streams of a full link
+// wait.
+const farApart = 4
 
 // Lanes are the streams whose goodput adds up to a link's payload: those that find no
 // queue where others wait in one, else any; nil where none do, or nothing was carried.
@@ -67,7 +67,7 @@ func withoutQueue(all []record.Lane) []record.Lane {
 	queue := func(l record.Lane) float64 { return max(l.TCP.MeanRTTMS-l.TCP.MinRTTMS, 0) }
 	sorted := slices.SortedFunc(slices.Values(all), func(a, b record.Lane) int { return cmp.Compare(queue(a), queue(b)) })
 	for i := 1; i < len(sorted); i++ {
-		if queue(sorted[i]) > farApart*(queue(sorted[i-1])+hostsAddMS) {
+		if queue(sorted[i]) > farApart*(queue(sorted[i-1])+HostsAddMS) {
 			return sorted[:i]
 		}
 	}
