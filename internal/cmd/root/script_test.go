@@ -2,11 +2,13 @@ package root
 
 import (
 	"errors"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -40,7 +42,9 @@ func TestScript(t *testing.T) {
 			return nil
 		},
 		Condition: condition,
-		Cmds:      map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "namespace": namespace},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits": exits, "listening": listening, "namespace": namespace,
+		},
 	})
 }
 
@@ -66,6 +70,23 @@ func namespace(ts *testscript.TestScript, neg bool, args []string) {
 	_ = netns.Delete(args[0]) // of a test that was killed
 	_, err := netns.Create(args[0])
 	ts.Check(err)
+}
+
+// listening waits until somebody listens there: listening 127.0.0.1:5298.
+func listening(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: listening HOST:PORT")
+	}
+	for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+		connection, err := net.DialTimeout("tcp", args[0], time.Second)
+		if err == nil {
+			ts.Check(connection.Close())
+			return
+		}
+		if time.Now().After(end) {
+			ts.Fatalf("nobody listens after a minute: %v", err)
+		}
+	}
 }
 
 // exits runs a command that must end with the status: exits 2 linerate demo.
