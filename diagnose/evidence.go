@@ -39,3 +39,11 @@ func Fraction(part, whole unit.BitRate) float64 {
 
 // Percent writes a share of one as a percentage with one decimal.
 func Percent(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }
+
+// FewPercent is a share that may be small, with two digits.
+func FewPercent(share float64) string {
+	if share >= 0.01 || share == 0 {
+		return Percent(share)
+	}
+	return fmt.Sprintf("%.2g %%", 100*share)
+}

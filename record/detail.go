@@ -100,6 +100,17 @@ type Outage struct {
 	Asked      bool    `json:"asked,omitempty"`
 }
 
+// LongestStall is the longest time that any stream carried nothing, in seconds.
+func (o Outage) LongestStall() float64 {
+	longest := 0.0
+	for _, s := range o.Stalled {
+		if s > longest { // neither a negative time nor none
+			longest = s
+		}
+	}
+	return longest
+}
+
 // CoreUse is one processor core over the window, as shares of it.
 type CoreUse struct {
 	Core    int     `json:"core"`

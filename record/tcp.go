@@ -16,7 +16,7 @@ type TCP struct {
 	Delivery        unit.BitRate `json:"delivery_bps"` // the kernel's estimate of what arrives; kept for other readers
 	Reordering      int          `json:"reordering_count"`
 	SegmentsOut     uint64       `json:"data_segments_out_count,omitempty"`
-	SegmentsIn      uint64       `json:"data_segments_in_count,omitempty"` // receiver's side; kept for other readers
+	SegmentsIn      uint64       `json:"data_segments_in_count,omitempty"` // receiver's side
 	BytesRetrans    uint64       `json:"bytes_retrans_bytes,omitempty"`
 	NotSent         unit.Bytes   `json:"notsent_bytes,omitempty"`
 	AppLimited      bool         `json:"app_limited,omitempty"`

@@ -108,7 +108,7 @@ func outageAdvice(r record.Record, t record.Trial, o record.Outage, opts Options
 	switch {
 	case f != nil && f.Cause != record.Unknown:
 		a.Action, a.How, a.Commands = causeActions[f.Cause], sentence(f.Remedy), commandsFor(r, *f, opts)
-	case o.Recovered < 0 || stood(o) > longOutage:
+	case o.Recovered < 0 || o.LongestStall() > longOutage:
 		a.Action = "Let the bond notice a failed link sooner."
 		a.How = "Check how often the bond looks at its links, its LACP rate, and the switch's."
 		a.Commands = []string{"linerate inspect"}

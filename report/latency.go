@@ -131,8 +131,8 @@ func textOutages(r record.Record, width int) []string {
 func worstOutage(r record.Record) (t record.Trial, worst record.Outage, ok bool) {
 	for _, trial := range r.Trials {
 		for _, o := range trial.Outages {
-			told := o.Asked || (stood(o) > 2*o.Resolution || o.Recovered < 0 || o.Recovered > 2*o.Resolution) && (cause(&trial) == record.Unknown || cause(&trial) == record.LACPDown)
-			if o.Event == "down" && told && (!ok || o.Recovered < 0 || worst.Recovered >= 0 && stood(o) > stood(worst)) {
+			told := o.Asked || (o.LongestStall() > 2*o.Resolution || o.Recovered < 0 || o.Recovered > 2*o.Resolution) && (cause(&trial) == record.Unknown || cause(&trial) == record.LACPDown)
+			if o.Event == "down" && told && (!ok || o.Recovered < 0 || worst.Recovered >= 0 && o.LongestStall() > worst.LongestStall()) {
 				t, worst, ok = trial, o, true
 			}
 		}
@@ -140,21 +140,10 @@ func worstOutage(r record.Record) (t record.Trial, worst record.Outage, ok bool)
 	return t, worst, ok
 }
 
-// stood is the longest time that a stream carried nothing, in seconds.
-func stood(o record.Outage) float64 {
-	longest := 0.0
-	for _, s := range o.Stalled {
-		if positive(s) {
-			longest = max(longest, s)
-		}
-	}
-	return longest
-}
-
 // outageHeadline is what a link's failure cost, in one sentence.
 func outageHeadline(t record.Trial, o record.Outage) string {
 	felt := "no stream stood still"
-	if s := stood(o); s > o.Resolution {
+	if s := o.LongestStall(); s > o.Resolution {
 		felt = "streams stood still for " + seconds(s)
 	}
 	back := "the rest was not back at 90 % of what the links left allow"

@@ -274,7 +274,7 @@ func figuresOf(r record.Record, all []series, compared bool) []figure {
 		}
 	case failed:
 		add("Measured", goodput(t), note, "single")
-		add("Stood still", seconds(stood(outage)), "longest of all streams", "before")
+		add("Stood still", seconds(outage.LongestStall()), "longest of all streams", "before")
 		add("Back at 90 %", seconds(outage.Recovered), "of what the links left allow", "")
 	case many(all):
 		return matrixFigures(all)

@@ -137,7 +137,7 @@ func (b bondView) bothPassive() (Finding, bool) {
 	}
 	return Finding{
 		Kind:     BondPassive,
-		What:     fmt.Sprintf("%s and its LACP partner are both passive: neither sends by itself, and %s leaves the group again and again", b.link.Name, portNames(out)),
+		What:     fmt.Sprintf("%s and its LACP partner are both passive: neither sends by itself, so ports leave the group again and again (now seen at %s)", b.link.Name, portNames(out)),
 		Severity: Fault, Evidence: evidence,
 		Remedy: fmt.Sprintf("make one end active: lacp_active on for %s (its default), or `channel-group N mode active` on the switch", b.link.Name),
 	}, len(out) > 0

@@ -64,10 +64,11 @@ func OwnTables(h netstate.Host, own []netip.Addr, lanes []record.Lane) (w record
 }
 
 // OwnAnswers has a host answer ARP for an address on its own link only, and the peer ask
-// again: while traffic flows it keeps what it was told (neigh_confirm).
+// again: while traffic flows it keeps what it was told (neigh_confirm). Entries that
+// somebody made permanent go too: one of them is wrong.
 func OwnAnswers(host, peer string, own netip.Addr) record.Way {
 	const conf = "net.ipv4.conf.all.arp_"
-	return record.Way{record.Sysctl(host, conf+"ignore", "1"), record.Sysctl(host, conf+"announce", "2"), record.Run(peer, "ip", "neigh", "flush", "to", own.String())}
+	return record.Way{record.Sysctl(host, conf+"ignore", "1"), record.Sysctl(host, conf+"announce", "2"), record.Run(peer, "ip", "neigh", "flush", "to", own.String(), "nud", "all")}
 }
 
 // Else is the way where there is one, else the words.

@@ -1,10 +1,12 @@
 package trial
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/linerate/linerate/diagnose/host"
 	"github.com/linerate/linerate/diagnose/remedy"
 	"github.com/linerate/linerate/diagnose/trial/without"
 	"github.com/linerate/linerate/netstate"
@@ -46,6 +48,23 @@ func (v *wayView) lacpDown() (hypothesis, bool) {
 	return hypothesis{}, false
 }
 
+// unbegun: nobody begins LACP on a bond of either end, so that its ports leave the group
+// and join it again: meanwhile the rate was that of some of them, or none.
+func (v *wayView) unbegun() (hypothesis, bool) {
+	blocks := v.trial.Blocks
+	if len(blocks) < 5 || v.trial.Direction != v.way || float64(slices.Min(blocks)) > halfUsed*float64(slices.Max(blocks)) {
+		return hypothesis{}, false
+	}
+	for _, end := range []string{v.from, v.to} {
+		for _, f := range host.Judge(v.fabric.Hosts[end]) {
+			if f.Kind == host.BondPassive {
+				return hypothesis{cause: record.LACPDown, at: end, sure: 0.85, nothingToWin: true, summary: fmt.Sprintf("On %s %s.", end, f.What), evidence: append(f.Evidence, v.loads()...), remedy: record.ByHand(f.Remedy)}, true
+			}
+		}
+	}
+	return hypothesis{}, false
+}
+
 // halfUsed is the share of a link from which a limit at each link is as likely as one
 // for all of them.
 const halfUsed = 0.5
@@ -57,10 +76,7 @@ const (
 )
 
 func (v *wayView) aggregator(h netstate.Host, bond netstate.Link, usable []string, full bool) hypothesis {
-	in := strings.Join(usable, ", ")
-	if in == "" {
-		in = "none"
-	}
+	in := cmp.Or(strings.Join(usable, ", "), "none")
 	var out, down []string
 	where, source := "in the active aggregator", fromAggregator
 	var mend record.Remedy

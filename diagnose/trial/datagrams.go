@@ -61,7 +61,7 @@ func (v *wayView) lostDatagrams() (hypothesis, bool) {
 	case damaged: // a socket counts them as its own drops too
 		f.sure, f.evidence = 0.85, append(f.evidence, wrong)
 		f.summary = fmt.Sprintf("%s of the datagrams from %s were lost, most of them damaged: they reached %s with a wrong checksum.", diagnose.Percent(share), v.from, v.to)
-		f.remedy = record.ByHand("find what damages them: what rewrites packets on the way (a tunnel, a firewall, a switch's memory), or checksums that a card should fill in")
+		f.remedy = record.ByHand(diagnose.Undamaged(v.from, v.to))
 	case u.SocketDrops >= half:
 		f.cause, f.sure = record.ReceiverCPU, 0.8
 		f.summary = fmt.Sprintf("%s of the datagrams from %s were lost, most of them in %s's own sockets: it does not take them in as fast as they arrive.", diagnose.Percent(share), v.from, v.to)

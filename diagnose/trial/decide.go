@@ -233,9 +233,7 @@ func inWords(cause record.Cause, old record.Finding, again []record.Finding) rec
 			}
 		}
 	}
-	if out.Summary == "" {
-		out.Summary = plainly[cause]
-	}
+	out.Summary = cmp.Or(out.Summary, plainly[cause])
 	return out
 }
 

@@ -1,6 +1,7 @@
 package trial
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -56,6 +57,15 @@ func arriving(rate unit.BitRate, lost, dropped, overtaken uint64) func(*record.T
 	}
 }
 
+// marked has every segment of the trial's marked by a queue on the way (ECN).
+func marked(t record.Trial) record.Trial {
+	t.Lanes = slices.Clone(t.Lanes)
+	for i := range t.Lanes {
+		t.Lanes[i].TCP.ECNMarks = t.Lanes[i].TCP.SegmentsOut
+	}
+	return t
+}
+
 func TestDecide(t *testing.T) {
 	sizes := func(passed int) func(*record.Trial) {
 		return func(t *record.Trial) {
@@ -76,6 +86,8 @@ func TestDecide(t *testing.T) {
 			func(t record.Trial) record.Trial { return retransmitting(t, 25000, 0) }, record.Shaper, "something holds each flow to that rate"},
 		{"twice the streams, twice the rate, with losses", []record.Cause{record.Shaper, record.Congestion}, retransmitting(probeOf(record.ProbeStreams, 4, func(t *record.Trial) { t.Streams, t.Goodput = 4, 199*unit.Mbps }), 50000, 500),
 			func(t record.Trial) record.Trial { return retransmitting(t, 25000, 250) }, record.Congestion, "each stream has a limit of its own"},
+		{"twice the streams, twice the rate, nothing lost but marked", []record.Cause{record.Shaper, record.Congestion}, marked(retransmitting(probeOf(record.ProbeStreams, 4, func(t *record.Trial) { t.Streams, t.Goodput = 4, 199*unit.Mbps }), 50000, 0)),
+			func(t record.Trial) record.Trial { return marked(retransmitting(t, 25000, 0)) }, record.Congestion, "each stream has a limit of its own"},
 		{"four times the streams, the same rate", []record.Cause{record.Shaper, record.ReceiveWindow}, probeOf(record.ProbeStreams, 8, func(t *record.Trial) { t.Streams = 8 }), nil,
 			record.Shaper, "the limit is common to all of them"},
 		{"a rate that may be chance", []record.Cause{record.Shaper, record.ReceiveWindow}, probeOf(record.ProbeStreams, 8, running(114*unit.Mbps)), nil, record.Unknown, "which may be chance"},

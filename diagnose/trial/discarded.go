@@ -69,10 +69,10 @@ func (v *wayView) damaged() (hypothesis, bool) {
 	n, part, _, enough := v.discarded("TcpInCsumErrors", "InCsumErrors")
 	return hypothesis{
 		cause: record.Congestion, seen: true, sure: 0.9, mended: "Without the damage",
-		summary: fmt.Sprintf("%d segments (%s) reached %s damaged, with a wrong checksum: it discards them, and TCP on %s slows down as for losses.", n, fewPercent(part), v.to, v.from),
+		summary: fmt.Sprintf("%d segments (%s) reached %s damaged, with a wrong checksum: it discards them, and TCP on %s slows down as for losses.", n, diagnose.FewPercent(part), v.to, v.from),
 		evidence: append([]record.Evidence{{What: "segments with a wrong checksum at " + v.to, Value: fmt.Sprintf("+%d (TcpInCsumErrors, IpExtInCsumErrors)", n), Source: fromDamage}},
 			append(v.tcpEvidence(), v.loads()...)...),
-		remedy: record.ByHand(fmt.Sprintf("find what damages them: a card drops what the wire damaged itself (*crc_err* of `ethtool -S` on %s), so look at what rewrites packets on the way (a tunnel, a firewall, a switch's memory) and at checksums that a card, real or virtual, fills in: try `ethtool -K DEV tx off` on %s", v.to, v.from)),
+		remedy: record.ByHand(diagnose.Undamaged(v.from, v.to)),
 	}, enough
 }
 

@@ -44,7 +44,7 @@ const (
 // before what is inferred.
 func (v *wayView) hypotheses() []func() (hypothesis, bool) {
 	return []func() (hypothesis, bool){
-		v.sizesLost, v.offered, v.paced, v.nominalRate, v.lacpDown, v.beyondReceiver, v.stalledStreams, v.misrouted, v.broadcast, v.headersTakeLinks, v.onSwitches, v.switchTrunk, v.atLineRate, v.fullLink, v.otherTraffic, v.declaredCap, v.ownShaper, v.cloudCap, v.fullReturnPath, v.cardSlot,
+		v.sizesLost, v.offered, v.paced, v.nominalRate, v.lacpDown, v.unbegun, v.beyondReceiver, v.stalledStreams, v.misrouted, v.broadcast, v.headersTakeLinks, v.onSwitches, v.switchTrunk, v.atLineRate, v.fullLink, v.otherTraffic, v.declaredCap, v.ownShaper, v.cloudCap, v.fullReturnPath, v.cardSlot,
 		v.flowRate, v.senderCore, v.receiverCore, v.tooFewStreams, v.receiveWindow, v.sendBuffer, v.smallQueue, v.slowReader, v.slowWriter, v.selfPaced,
 		v.lostDatagrams, v.smallSegments, v.blackHole, v.outOfOrder, v.ownQueue, v.noMemory, v.damaged, v.marked, v.lossOnPath, v.hiddenShaper, v.nearLineRate, v.unevenLinks, v.anyCore,
 	}

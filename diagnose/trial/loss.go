@@ -21,7 +21,7 @@ func (v *wayView) lossOnPath() (hypothesis, bool) {
 	}
 	h := hypothesis{
 		cause: record.Congestion, sure: 0.8, mended: "Without the losses",
-		summary:  fmt.Sprintf("%s of the bytes from %s had to be sent again while no link was full: something on the way drops.", fewPercent(w.loss()), v.from),
+		summary:  fmt.Sprintf("%s of the bytes from %s had to be sent again while no link was full: something on the way drops.", diagnose.FewPercent(w.loss()), v.from),
 		evidence: append(append([]record.Evidence{w.lossEvidence()}, v.tcpEvidence()...), v.dropEvidence()...),
 		remedy:   record.ByHand("find where it drops: link errors, a bad cable or optic, a switch buffer (`ip -s link` on both hosts, the switch's counters)"),
 	}
@@ -35,7 +35,7 @@ func (v *wayView) lossOnPath() (hypothesis, bool) {
 		if onArrival {
 			h.seen, h.sure = true, max(h.sure, 0.85)
 		}
-		h.summary = fmt.Sprintf("%s of the bytes from %s had to be sent again while no link was full: %s.", fewPercent(w.loss()), v.from, where)
+		h.summary = fmt.Sprintf("%s of the bytes from %s had to be sent again while no link was full: %s.", diagnose.FewPercent(w.loss()), v.from, where)
 	} else { // what a host counts itself no probe need find
 		h.decide = v.decideStreams(record.Congestion, record.Shaper)
 	}

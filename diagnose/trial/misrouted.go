@@ -1,6 +1,7 @@
 package trial
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -70,11 +71,7 @@ func (v *wayView) misrouted() (hypothesis, bool) {
 		if a.fromItsKernel {
 			source = fromRoute
 		}
-		out := a.out
-		if out == "" {
-			out = "another link"
-		}
-		h.evidence = append(h.evidence, record.Evidence{What: fmt.Sprintf("%s on %s uses", a.own, a.host), Value: fmt.Sprintf("%s and not %s", out, a.holder), Source: source})
+		h.evidence = append(h.evidence, record.Evidence{What: fmt.Sprintf("%s on %s uses", a.own, a.host), Value: fmt.Sprintf("%s and not %s", cmp.Or(a.out, "another link"), a.holder), Source: source})
 	}
 	if verb == "leaves" {
 		h.remedy = remedy.Else(remedy.OwnTables(v.fabric.Hosts[first.host], own, v.lanes), "give each address of "+first.host+" a route by its own link, in a table of its own (`ip rule`)")

@@ -100,7 +100,7 @@ func (v *wayView) undisturbed() []unit.BitRate {
 // told apart.
 func cost(o record.Outage) bool {
 	least := 2 * o.Resolution
-	return len(o.Stalled) == 0 || slices.Max(o.Stalled) > least || o.Recovered < 0 || o.Recovered > least || len(o.Moved) > 0
+	return len(o.Stalled) == 0 || o.LongestStall() > least || o.Recovered < 0 || o.Recovered > least || len(o.Moved) > 0
 }
 
 // failed is an outage in words, "" for a return that is part of an earlier one.
@@ -127,11 +127,7 @@ func (v *wayView) failed(i int) string {
 
 // felt is what the streams felt of an outage.
 func felt(o record.Outage) string {
-	longest := 0.0
-	for _, s := range o.Stalled {
-		longest = max(longest, s)
-	}
-	return fmt.Sprintf("%s %.2f s after the start, a stream stood still for up to %.2f s", o.Event, o.At, longest)
+	return fmt.Sprintf("%s %.2f s after the start, a stream stood still for up to %.2f s", o.Event, o.At, o.LongestStall())
 }
 
 // leftBond reports a failure that took a port out of a bond that uses all its ports.

@@ -15,6 +15,9 @@ const (
 	firstReordering = 3
 	// reorderedShare of the segments, seen late, counts as all out of order.
 	reorderedShare = 2e-3
+	// missingMany is the part of what was sent again that was certainly lost, from which
+	// losses are why.
+	missingMany = 0.3
 )
 
 // disorder is how much speaks for packets that arrive out of order rather than
@@ -24,6 +27,9 @@ func (v *wayView) disorder() float64 {
 	w := v.waits
 	if w.segments <= 0 {
 		return 0
+	}
+	if w.missing >= max(repeatedFew, missingMany*w.repeated) && w.inVain() < inVainShare {
+		return 0 // they did not come late, but never; without SACK a sender takes that for lateness too
 	}
 	seen := min(w.reordered/(w.segments*reorderedShare), 1)
 	score := 0.0
@@ -85,7 +91,7 @@ func (v *wayView) outOfOrder() (hypothesis, bool) {
 	}
 	if swing, _ := v.swing(); v.takesLateCalmly() {
 		h.sure *= 0.5
-		h.against = append(h.against, record.Evidence{What: "swing of the rate from block to block", Value: fmt.Sprintf("%s, and %s repeated: the sender waits for what is late", diagnose.Percent(swing), fewPercent(w.loss())), Source: fromTCP})
+		h.against = append(h.against, record.Evidence{What: "swing of the rate from block to block", Value: fmt.Sprintf("%s, and %s repeated: the sender waits for what is late", diagnose.Percent(swing), diagnose.FewPercent(w.loss())), Source: fromTCP})
 	}
 	if w.windowsAlone() {
 		h.sure *= 0.5

@@ -377,7 +377,7 @@ func (v *wayView) queueOrPolicer(swing float64, steady bool) (sure float64, why 
 		if swing < veryRough {
 			swing = min(swing, roughSwing) // what is dropped comes again, unevenly
 		}
-		why = fmt.Sprintf("it drops what is above, %s of all, and queues nothing", fewPercent(w.loss()))
+		why = fmt.Sprintf("it drops what is above, %s of all, and queues nothing", diagnose.FewPercent(w.loss()))
 	case w.minRTT > 0 && w.network() >= leastBusyNet && w.repeated < repeatedFew && steady && swing < flatSwing:
 		return 0.45, "the rate is flat, and nothing that the hosts count limits it"
 	default:

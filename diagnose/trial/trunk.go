@@ -2,6 +2,7 @@ package trial
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/linerate/linerate/diagnose/remedy"
 	"github.com/linerate/linerate/diagnose/trial/onswitch"
@@ -49,12 +50,7 @@ func (v *wayView) switchTrunk() (hypothesis, bool) {
 
 // hostsFull: a link of either host is nearly full, and a trunk need not be to blame.
 func (v *wayView) hostsFull() bool {
-	for _, u := range v.trial.Links {
-		if u.Ceiling > 0 && max(u.Tx, u.Rx) > u.Ceiling*slackLink {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(v.trial.Links, func(u record.LinkUse) bool { return u.Ceiling > 0 && max(u.Tx, u.Rx) > u.Ceiling*slackLink })
 }
 
 // trunkBinds is the finding; open: luck decides how flows lie on the switch's links.

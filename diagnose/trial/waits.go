@@ -30,6 +30,7 @@ type waits struct {
 	links, load                                          float64 // that the streams leave by, and how full they are
 	sent, again                                          float64 // bytes
 	segments, repeated, vain, reordered, early, timeouts float64
+	missing                                              float64 // segments that never arrived, at the least
 	reordering, mss                                      int
 	goodput                                              unit.BitRate
 }
@@ -109,6 +110,9 @@ func (w *waits) add(l record.Lane, share, window float64) {
 	w.vain += float64(c.DSACKDups)
 	w.reordered += float64(c.ReordSeen)
 	w.early += float64(c.RcvOutOfOrder)
+	if c.SegmentsIn > 0 { // at either end of the window some are on the way
+		w.missing += sound(float64(c.SegmentsOut) - float64(c.SegmentsIn) - 2*c.MeanInFlight)
+	}
 	w.timeouts += float64(c.Timeouts)
 	w.reordering = max(w.reordering, c.Reordering)
 	if w.mss == 0 || c.SndMSS < w.mss {
@@ -332,15 +336,7 @@ func (w waits) tripEvidence() (record.Evidence, bool) {
 }
 
 func (w waits) lossEvidence() record.Evidence {
-	return record.Evidence{What: "bytes sent again", Value: fmt.Sprintf("%v (%s)", unit.Bytes(w.again), fewPercent(w.loss())), Source: fromTCP}
-}
-
-// fewPercent is a share that may be small.
-func fewPercent(share float64) string {
-	if share >= 0.01 || share == 0 {
-		return diagnose.Percent(share)
-	}
-	return fmt.Sprintf("%.2g %%", 100*share)
+	return record.Evidence{What: "bytes sent again", Value: fmt.Sprintf("%v (%s)", unit.Bytes(w.again), diagnose.FewPercent(w.loss())), Source: fromTCP}
 }
 
 // flows counts streams in words: "One stream", "Both streams", "All 8 streams".

@@ -147,10 +147,15 @@ func probedStreams(base, p record.Trial) Outcome {
 	return o
 }
 
-// nothingLost reports a trial that sent enough to tell, and hardly anything again.
+// nothingLost reports a trial that sent enough to tell, and hardly anything again, and of
+// which hardly anything was marked (ECN): to congestion control a mark is a loss.
 func nothingLost(t record.Trial) bool {
 	share, segments := repeated(t)
-	return share < lossFew && segments > 0
+	marks := 0.0
+	for _, l := range t.Lanes {
+		marks += float64(l.TCP.ECNMarks)
+	}
+	return segments > 0 && share < lossFew && marks < lossFew*segments
 }
 
 // sameEach reports streams that carry as much each in both trials.

@@ -76,9 +76,7 @@ func outageOf(t record.Trial, m scenario.Measurement) (scenario.Outage, error) {
 	}
 	down := t.Outages[i]
 	o.Moved, o.Retransmits, o.Resolution = len(down.Moved), down.Retransmits, 1000*down.Resolution
-	for _, s := range down.Stalled {
-		o.Gap = max(o.Gap, 1000*s)
-	}
+	o.Gap = 1000 * down.LongestStall()
 	end := last(t.SeriesAt)
 	o.Before = mean(t, down.At-1, down.At-down.Resolution)
 	back, calm := end, down.At+settled(down)

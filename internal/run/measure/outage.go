@@ -219,10 +219,7 @@ func outageNote(o record.Outage, ev linkEvent) string {
 	case ev.up:
 		verb = "came back"
 	}
-	longest := 0.0
-	for _, s := range o.Stalled {
-		longest = max(longest, s)
-	}
+	longest := o.LongestStall()
 	back := fmt.Sprintf("the sum was back at what the links allow after %.2f s", o.Recovered)
 	if o.Recovered < 0 {
 		back = "the sum did not come back to what the links allow while it was watched"

@@ -163,10 +163,10 @@ func rarerWays() []kind {
 		{name: "a route that remembers a tiny MTU", shape: "routed", truth: causes(record.MTU), done: func(s *stand) string {
 			return "a: ip route replace 10.9.2.0/24 via 10.9.1.254 mtu lock 250\n"
 		}},
-		{name: "a hole for large packets of IPv6", shape: "cable", truth: causes(record.MTU), unmeasured: hole, done: func(s *stand) string {
+		{name: "a hole for large packets of IPv6", shape: "cable", suit: singly, truth: causes(record.MTU), unmeasured: hole, done: func(s *stand) string {
 			return sixAlone() + "a: sysctl -qw net.ipv4.tcp_mtu_probing=0\n" + nftBridge("iifname pa meta length '>' 1400 drop")
 		}},
-		{name: "a GRE that takes less than its ends say", shape: "overlay", truth: causes(record.MTU), unmeasured: hole, done: func(s *stand) string {
+		{name: "a GRE that takes less than its ends say", shape: "overlay", suit: singly, truth: causes(record.MTU), unmeasured: hole, done: func(s *stand) string {
 			return s.overlaid("gre", 1476) + "a: sysctl -qw net.ipv4.tcp_mtu_probing=0\n" + nftBridge("iifname pa meta length '>' 1420 drop")
 		}},
 		{name: "a neighbour entry of the other link", shape: "two", suit: eight, truth: oneLink, done: func(s *stand) string {

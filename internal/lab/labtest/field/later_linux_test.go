@@ -105,7 +105,7 @@ func later() []kind {
 		{name: "one of two next hops leads nowhere", shape: "ecmp", suit: eight, truth: append(oneLink, record.LACPDown), says: "no answer|next hop|half", unmeasured: silent, done: func(s *stand) string {
 			return "m: tc qdisc add dev qa ingress\nm: tc filter add dev qa ingress protocol ip matchall action drop\n"
 		}},
-		{name: "a host with the receiver's MAC address", shape: "cable", suit: few, truth: causes(record.Congestion, record.AsymmetricRoute), says: wentAway + "|MAC", done: func(s *stand) string {
+		{name: "a host with the receiver's MAC address", shape: "cable", suit: few, truth: causes(record.Congestion, record.AsymmetricRoute), says: wentAway + "|MAC", unmeasured: silent, done: func(s *stand) string {
 			return "here: ip -n " + prefix + "c link set eth0 address $(ip netns exec " + prefix + "b cat /sys/class/net/eth0/address)\nc&: ping -q -i 0.15 10.9.0.1\n"
 		}},
 		{name: "neighbours that are forgotten and late to answer", shape: "cable", suit: func(s *stand) { s.flows = 2 }, truth: causes(record.Congestion), says: wentAway + "|neighbour|ARP", unmeasured: silent, done: func(s *stand) string {
