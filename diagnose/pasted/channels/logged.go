@@ -21,7 +21,7 @@ func lacpEvents(v *scene.View) {
 		byTheClock(v, h)
 		if n, at := scene.Events(h, "lacp-no-response"); n > 0 {
 			last := h.Events[len(h.Events)-1]
-			if last.Kind == "lacp-no-response" && n == len(h.Events) && !v.HasFinding(record.LACPDown) {
+			if last.Kind == "lacp-no-response" && n == len(h.Events) && !v.HasFinding(record.LACPDown) && !answered(v, last.Link) {
 				v.Add(record.LACPDown, 0.5+0.1*float64(min(n, 3)), h, cmp.Or(last.Link, "the bond"),
 					"The bond heard no LACP partner when it came up, and its log says nothing of one since.",
 					"Read `cat /proc/net/bonding/"+cmp.Or(last.Link, "bond0")+"` as root: a partner MAC of zeroes means that the switch does not speak LACP on these ports.",
@@ -29,6 +29,15 @@ func lacpEvents(v *scene.View) {
 			}
 		}
 	}
+}
+
+// answered reports a bond of that name that has an LACP partner by now: the kernel warns of
+// none in the first second of every bond, before the switch's first frame.
+func answered(v *scene.View, bond string) bool {
+	return slices.ContainsFunc(v.Case.Hosts, func(h *piece.Host) bool {
+		partner, ok := scene.Fact(h, cmp.Or(bond, "bond0"), "ad_partner_mac")
+		return ok && partner.Text != scene.ZeroMAC
+	})
 }
 
 // takenApart: ports that a program releases and enslaves again and again. One moment

@@ -15,6 +15,7 @@ func Rules() []scene.Rule {
 		layer2Hash, oneNextHop, roundRobin, switchHash, fewFlows, multipathHash,
 		modeMismatch, portMTU, droppingMember, rateMismatch, unlikeMembers,
 		perPacket, channelHash, polarised, overrun, peerless,
+		emptyChannel,
 		loggedMembers, movingAddresses, secondAggregators, unevenMembers, receivedByOne, outputDrops,
 		bundleSaid,
 		fullLinks, innocent, plainLink, wholeChannel,

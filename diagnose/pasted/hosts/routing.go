@@ -22,7 +22,7 @@ func secondInterface(v *scene.View) {
 		all := scene.Addresses(h)
 		for i, a := range all {
 			for _, b := range all[i+1:] {
-				if a.Link != b.Link && a.Prefix.Masked() == b.Prefix.Masked() && scene.Physical(a.Link) && scene.Physical(b.Link) {
+				if a.Link != b.Link && a.Prefix.Masked() == b.Prefix.Masked() && scene.Physical(a.Link) && scene.Physical(b.Link) && !scene.OneBelow(h, a.Link, b.Link) {
 					sharedSubnet(v, h, a, b)
 				}
 			}

@@ -293,7 +293,7 @@ func hostModel(v *scene.View) {
 		all := scene.Addresses(h)
 		for i, a := range all {
 			for _, b := range all[i+1:] {
-				if system, _ := h.Get("host", "os"); system.Text != "solaris" || a.Link == b.Link || a.Prefix.Masked() != b.Prefix.Masked() {
+				if system, _ := h.Get("host", "os"); system.Text != "solaris" || a.Link == b.Link || a.Prefix.Masked() != b.Prefix.Masked() || scene.OneBelow(h, a.Link, b.Link) {
 					continue
 				}
 				sure := 0.7

@@ -41,6 +41,39 @@ func Addresses(h *piece.Host) []Own {
 	return out
 }
 
+// OneBelow reports two links that end at one and the same: an interface and a virtual one
+// on top of it (macvlan, ipvlan, a vnic), or two of those. What goes by either goes by
+// that link. VLANs are networks of their own.
+func OneBelow(h *piece.Host, a, b string) bool {
+	if vlan(h, a) || vlan(h, b) {
+		return false
+	}
+	low := lowest(h, a)
+	return low == lowest(h, b) && (low == a || low == b || !switchPort(a) && !switchPort(b))
+}
+
+// switchPort reports a port of a switch's chip: those of a router have one device below them
+// all, and cables of their own.
+func switchPort(link string) bool {
+	return Card(link) || strings.HasPrefix(link, "swp") || strings.HasPrefix(link, "sfp") || strings.HasPrefix(link, "wan") || strings.HasPrefix(link, "lan")
+}
+
+func lowest(h *piece.Host, link string) string {
+	for range 8 {
+		x, ok := h.Get("link "+link, "below")
+		if !ok || x.Text == "" || x.Text == "NONE" || x.Text == link || strings.HasPrefix(x.Text, "if") {
+			break
+		}
+		link = x.Text
+	}
+	return link
+}
+
+func vlan(h *piece.Host, link string) bool {
+	_, tagged := h.Get("link "+link, "id")
+	return tagged || Word(h, link, "kind") == "vlan" || strings.Contains(link, ".") || strings.HasPrefix(link, "vlan")
+}
+
 // connected is the address that a link's own route names: the kernel made it with that.
 func connected(r piece.Route) (Own, bool) {
 	from := r.Route.Source

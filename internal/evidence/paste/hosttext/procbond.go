@@ -63,6 +63,7 @@ var partnerFacts = map[string]string{"system priority": "partner_system_priority
 var bondTitles = piece.Phrases("802.3ad info", "Active Aggregator Info")
 
 func readProcBond(s *sink, lines []piece.Line) (read int) {
+	s.fromShell()
 	r := procReader{sink: s, loose: make(map[string][]bondFact)}
 	bond := s.bondName()
 	for n := 0; strings.ContainsAny(s.Segment.Command, "*") && s.Host.Ports[bond] != nil && n < 16; n++ { // the next of several files

@@ -22,6 +22,7 @@ var bundleStates = []struct {
 	{"not_up", piece.Compile(`(?i)\b(?:bond|team|lagg|aggr|port-?channel)\w*\b[^.;!?]{0,40}\bno-carrier\b`)},
 	{"not_up", piece.Compile(`(?i)\blacp\b[^.;!?]{0,30}\b(?:does(?:n'?t| not)|won'?t|never|kept|keeps|is|not) (?:come up|negotiat\w+|form\w*|establish\w*|work|fail\w+)\b`)},
 	{"not_up", piece.Compile(`(?i)\b(?:bond|team|lagg|aggr|port-?channel|po)\d+ (?:is|was) not(?: (?:up|ready|active|running|working|coming up|getting up|forming)\b|\.?$)`)},
+	{"not_up", piece.Compile(`(?i)\b(?:ports?|members?|links?|interfaces?|nics?)\b[^.;!?]{0,40}\b(?:as|is|are|status|states?|stays?|flag(?:ged)?|remains?|become?s?|marked)\W{1,4}(?:in )?\W?(?:stand-?alone|unselected|not bundled)\b`)},
 	// Some of its links carry, others do not.
 	{"few_links", piece.Compile(`(?i)\bonly (?:two|2|three|3)\b(?: \w+){0,3} (?:links?|nics?|ports?|slaves?|interfaces?|members?|uplinks?|vmnics?)\b`)},
 }

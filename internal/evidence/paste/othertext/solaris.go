@@ -41,7 +41,7 @@ var solarisRule = piece.Compile(`^[- ]+$`)
 // solarisHeads are the tables' first columns.
 var solarisHeads = []struct{ begin, with, table string }{
 	{"PROTO PROPERTY", "CURRENT", "property"}, {"ADDROBJ", "ADDR", "address"}, {"LINK", "IPACKETS", "counters"}, {"LINK", "MEDIA", "physical"},
-	{"LINK", "ADDRPOLICY", "aggregate"}, {"LINK", "PORTSTATE", "ports"}, {"LINK", "AGGREGATABLE", "lacp"}, {"LINK", "PROPERTY", "property of link"},
+	{"LINK", "ADDRPOLICY", "aggregate"}, {"LINK", "PORTSTATE", "ports"}, {"LINK", "AGGREGATABLE", "lacp"}, {"LINK", "PROPERTY", "property of link"}, {"LINK", "MACADDRTYPE", "virtual"},
 	{"LINK", "CLASS", "link"}, {"Destination", "Gateway", "routes"}, {"Routing Table: IPv4", "", "title"}, {"Routing Table: IPv6", "", "title"},
 }
 
@@ -110,6 +110,12 @@ func (s *sink) solarisRow(table string, columns, f []string, l piece.Line) bool 
 	}
 	if table == "aggregate" {
 		s.Set("link "+link, "kind", "aggr", l)
+	}
+	if table == "virtual" {
+		if id := value["VID"]; id == "" || id == "0" {
+			s.SetIf("link "+link, "below", value["OVER"], l)
+		}
+		return true
 	}
 	for _, c := range columns {
 		if key := solarisColumns[c]; key != "" {

@@ -198,6 +198,9 @@ func (s *sink) portFacts(subject, way, text string, l piece.Line) {
 	if rest, ok := strings.CutPrefix(text, "Members in this channel:"); ok {
 		s.channelPorts(subject, rest, l)
 	}
+	if rest, ok := strings.CutPrefix(text, "Active members in this channel:"); ok {
+		s.SetIf(subject, "active_members", piece.NumberText(strings.TrimSpace(rest)), l)
+	}
 	if rest, ok := strings.CutPrefix(text, "Member of Port-Channel"); ok && piece.Digits.MatchString(rest) {
 		s.Set(subject, "channel", "Po"+rest, l)
 	}
