@@ -61,6 +61,27 @@ func toldWindow(v *scene.View) {
 		fmt.Sprintf("By what is said, one connection carries %v over %s ms, which is %v in flight. ", rate, trip.Text, unit.Bytes(flight))+overDistance, windowRemedy, evidence...).Ask = longAsks
 }
 
+// windowRound: a window that a sentence tells in bytes, and a rate that is just that window
+// in each round trip.
+func windowRound(v *scene.View) {
+	h, window, ok := v.SaidBy("window_bytes")
+	_, trip, told := v.SaidBy("trip_ms")
+	bytes, ms := piece.Float(window.Text), piece.Float(trip.Text)
+	if !ok || !told || bytes <= 0 || ms < 1 || ms > 1000 || v.HasFinding(record.ReceiveWindow) || v.HasFinding(record.SendBuffer) {
+		return
+	}
+	for _, key := range []string{"rate_one", "copy_bps", "net_bps", "rate_most", "carried_bps"} {
+		rate, _, at := saidRate(v, key)
+		if flight := float64(rate) / 8 * ms / 1000; flight < 0.7*bytes || flight > 1.1*bytes {
+			continue
+		}
+		v.Add(record.ReceiveWindow, 0.76, h, "the window over "+trip.Text+" ms",
+			fmt.Sprintf("By what is said, the window is %v: once in each round trip of %s ms that is about the %v that are seen. A connection is no faster than its window goes round, whatever the link is.", unit.Bytes(bytes), trip.Text, rate), windowRemedy,
+			scene.Saw("said", unit.Bytes(bytes).String()+" of window", window.Source), scene.Saw("said", trip.Text+" ms", trip.Source), scene.Saw("said", rate.String(), at)).Ask = longAsks
+		return
+	}
+}
+
 const (
 	overDistance = "Over a distance a connection carries its window in each round trip: the receiver's or the sender's buffer, or a program's own. A few losses do the same: after each one CUBIC needs many round trips to grow again."
 	windowRemedy = "Test with several connections (`iperf3 -P 8`): if they add up, the way has room. Raise the third values of tcp_rmem and tcp_wmem at both ends to twice the rate wanted times the round trip, with net.core.rmem_max and wmem_max; no window scaling off anywhere; ssh: several at once, rsync's daemon or HPN-SSH. If `ss -tin` shows retransmits, take BBR on the sender (`sysctl -w net.ipv4.tcp_congestion_control=bbr`)."

@@ -314,7 +314,7 @@ func fullGigabit(v *scene.View) {
 	most, _, _ := saidRate(v, "rate_most", "copy_most_bps", "net_bps")
 	_, bundle := v.Case.Topics["bundle"]
 	_, bonded := v.Case.Topics["bonded"]
-	if !known && !told || bundle || bonded || least < leastGigabit || max(least, most, v.Best()) > mostGigabit || len(v.Findings) > 0 || v.Said("two_homed", "cloud", "tunnel", "instance", "rate_guest") {
+	if !known && !told || bundle || bonded || least < leastGigabit || max(least, most, v.Best()) > mostGigabit || v.Best() > 0 && v.Best() < leastGigabit || len(v.Findings) > 0 || v.Said("two_homed", "cloud", "tunnel", "instance", "rate_guest") {
 		return
 	}
 	sure, slow := 0.56, "nothing is slow, by what is said."

@@ -83,6 +83,9 @@ var denying = map[string]bool{"no_lacpdus": true, "one_subflow": true, "no_multi
 // inside are words within a story that deny it.
 var inside = piece.Compile(`(?i)\b(?:nothing|neither|nor|none|no longer)\b`)
 
+// hasNot are words within a story that turn it round.
+var hasNot = piece.Compile(`(?i)\b(?:not|never|cannot)\b|n['’]t\b`)
+
 // tellStories notes what a line's sentences tell.
 func (s *sink) tellStories(text string, l piece.Line) {
 	all := sentences(text)
@@ -100,7 +103,7 @@ func (s *sink) tellStories(text string, l piece.Line) {
 			if story.key == "gigabit_part" && moreOf.MatchString(before) {
 				continue
 			}
-			if !denying[story.key] && denies.MatchString(before) || wonders.MatchString(before) && story.key != "asks_for_one" && story.key != "host_works" || story.key == "modes_differ" && inside.MatchString(sentence[m[0]:m[1]]) {
+			if !denying[story.key] && denies.MatchString(before) || wonders.MatchString(before) && story.key != "asks_for_one" && story.key != "host_works" && story.key != "each_same" || story.key == "other_way_fills" && hasNot.MatchString(sentence[m[0]:m[1]]) || story.key == "modes_differ" && inside.MatchString(sentence[m[0]:m[1]]) {
 				continue
 			}
 			s.Set("said", story.key, sentence[m[0]:m[1]], l)

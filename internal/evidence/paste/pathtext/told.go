@@ -24,6 +24,8 @@ var (
 	multiGig = piece.Compile(`(?i)\b(?:2\.5 ?g\w*|5 ?gbe|rtl8125\w*|i225\S*|i226\S*|rtl8156\w*)\b[^.;]{0,100}\b(?:10 ?g\w*|sfp\+|x5[245]0\S*)(?: \w+){0,3} (?:ports?|switch|nics?|cards?|modules?|transceivers?)\b[^;]{0,100}\b(?:only|just|never|stuck|falls? back|negotiat\w+|links? (?:up )?(?:at|with)|com(?:es?|ing) up (?:at|with))\b[^.;]{0,40}\b(?:1 ?g\w*|1000 ?m\w*|100 ?m\w*|gigabit)\b`)
 	// heavyCPU: a program that a sentence calls heavy on the processor, without a full core.
 	heavyCPU = piece.Compile(`(?i)(?:\b(?:no|not|without)\b[^.;]{0,12}?)?\b(?:heavy|high|full|huge|much|lots? of|maxed(?: out)?|100 ?%)(?: \w+)? (?:cpu|processor)(?: (?:load|usage|use|utili[sz]ation|time))?\b[^.;]{0,20}\b(?:of|by|from|on|in|for)\b[^.;]{0,20}?\b(sshd?|scp|sftp|rsync|smbd|samba|nfsd|ksmbd|iperf3?|openvpn|qemu\S*|vhost\S*|afpd|proftpd|nginx|wireguard|kvm|ksoftirqd?(?:/\d+)?)\b|\b(sshd?|scp|sftp|rsync|smbd|nfsd|ksmbd|afpd|proftpd|openvpn|charon|flanneld|haproxy|qemu\S*|vhost\S*|ksoftirqd?(?:/\d+)?)\b[^.;]{0,30}\b(?:show\w*|eats?|takes?|uses?|using|causes?|consum\w+|burn\w*|at|has)\b[^.;]{0,20}\b(?:(?:a ?lot of|lots of|all|much|heavy|heavily|high|full)\b(?: \w+){0,3} ?(?:cpu|cores?|processors?)\b|(?:cpu|processor)\b[^.;]{0,12}\b(?:heavily|a lot|much|intensive\w*)|(?:100|9\d) ?%)`)
+	// kvmGuest is a guest by its hypervisor's name, which is no program of the host's.
+	kvmGuest = piece.Compile(`(?i)\bkvm (?:guests?|vms?|virtual)`)
 )
 
 // volumeWords are disks of clouds, which have limits of their own.

@@ -3,6 +3,7 @@ package pathtext
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
@@ -92,7 +93,7 @@ var (
 	helped    = piece.Compile(`(?i)\b(?:improves?d?|fix(?:es|ed)?|solves?d?|helps?|increases?|resolves?d?|acceptable|normal|full speed|faster|much better|goes (?:up|back)|back to)\b`)
 	pingGood  = piece.Compile(`(?i)\bping(?:s|ing)?\b[^.;]{0,40}\b(?:works?|working|fine|ok|okay|good|success\w*|pass(?:es)?|answers?)\b|\b(?:can|able to) ping\b`)
 	bulkFails = piece.Compile(`(?i)\b(?:iperf\d?|scp|curl|http|tcp|ssh|transfer|download|copy)\b[^.;]{0,50}\b(?:0(?:\.0+)? ?[KMGkmg]?(?:bits?|bps|bytes?)(?:/s(?:ec)?)?|hangs?|hung|stalls?|fails?|freez\w+|times? out|stuck|nothing|does(?:n.t| not) work)`)
-	fullCPU   = piece.Compile(`(?i)\b(?:cpu (?:load|usage|use)\b[^.;]{0,24}\b(?:100|9[5-9]) ?%[^.;]{0,40}\b(?:on|by|of) (?:only |just )?a? ?((?:one|single) (?:cpu|core))\b|(openvpn|charon|wireguard|wg-crypt\w*|flanneld|iperf3?|vhost\S*|qemu\S*|kworker\S*|ovs-vswitchd|smbd|nginx|haproxy|ksoftirqd?(?:/\d+)?|(?:one|single|1|a|allocated|the same|that|each) (?:of the )?(?:cpu|v?core|vcpu|thread)s?)\b[^.;]{0,40}?\b(?:100|9[5-9]) ?%|(?:100|9[5-9]) ?% (?:of |on |by )[^.;]{0,30}\b(openvpn|charon|flanneld|iperf3?|(?:\w+ )?(?:cpu|core|vcpu|thread))\b|\b(?:only|just) ((?:1|one|a single) (?:cpu|core|vcpu))\b[^.;]{0,40}\b(?:max\w* out|full|saturated|pegged)|\b(?:one of the (?:cpu|core|vcpu)s)\b[^;]{0,80}\bmaxe[ds] out|\b(one (?:cpu|core|vcpu)) (?:(?:is |was |at )?max\.?|fully)[^.;]{0,2} (?:cpu )?(?:load|use|usage|loaded|used|busy)\b|(?:maxes|maxing|maxed|pegs?|pegged|pegging|capp(?:ed|ing)|saturat\w+) (?:out )?(?:at )?(one|a|a single|single|1) (?:cpu|core|vcpu|processor))`)
+	fullCPU   = piece.Compile(`(?i)\b(?:cpu (?:load|usage|use)\b[^.;]{0,24}\b(?:100|9[5-9]) ?%[^.;]{0,40}\b(?:on|by|of) (?:only |just )?a? ?((?:one|single) (?:cpu|core))\b|(openvpn|charon|wireguard|wg-crypt\w*|flanneld|iperf3?|vhost\S*|qemu\S*|kworker\S*|ovs-vswitchd|smbd|nginx|haproxy|ksoftirqd?(?:/\d+)?|(?:one|single|1|a|allocated|the same|that|each) (?:of the )?(?:cpu|v?core|vcpu|thread)s?)\b[^.;]{0,40}?\b(?:100|9[5-9]) ?%|(?:100|9[5-9]) ?% (?:of |on |by )[^.;]{0,30}\b(openvpn|charon|flanneld|iperf3?|(?:\w+ )?(?:cpu|core|vcpu|thread))\b|\b(?:only|just) ((?:1|one|a single) (?:cpu|core|vcpu))\b[^.;]{0,40}\b(?:max\w* out|full|saturated|pegged)|\b(?:one of the (?:cpu|core|vcpu)s)\b[^;]{0,80}\bmaxe[ds] out|\b(one (?:cpu|core|vcpu)) (?:(?:is |was |at )?max\.?|fully)[^.;]{0,2} (?:cpu )?(?:load|use|usage|loaded|used|busy)\b|\b(?:cpu|core|processor)\b[^.;]{0,16}\b(?:100|9[5-9]) ?%(?: \w+)?[^.;]{0,24}\b(?:with|by|in)\W{1,3}(ksoftirqd(?:/\d+)?)|(?:maxes|maxing|maxed|pegs?|pegged|pegging|capp(?:ed|ing)|saturat\w+) (?:out )?(?:at )?(one|a|a single|single|1) (?:cpu|core|vcpu|processor))`)
 	oldIperf3 = piece.Compile(`(?i)\biperf ?3?(?: version)?[ :]*v?(3\.[01](?:\.\d+|b\d+)?)(?:[^.\d]|\.?$|\.\s)`)
 	udpLoss   = piece.Compile(`(?i)\budp\b[^;]{0,80}\b(?:loss|lost|losing)\b|\b(?:loss|lost|losing)\b[^;]{0,80}\budp\b`)
 	lossSaid  = piece.Compile(`(?i)\b(\d{1,2}(?:\.\d+)?)(?: ?(?:-|–|to) ?\d{1,2}(?:\.\d+)?)? ?% (?:of )?(?:packet )?loss\b|\bpacket loss (?:of |is |about |around )*(\d{1,2}(?:\.\d+)?) ?%`)
@@ -131,6 +132,12 @@ var plain = map[string]piece.Pattern{"unreachable": noReach, "mptcp": multipath,
 
 // none is how a sentence says that there is none of it.
 var none = piece.Compile(`(?i)\b(?:no|zero|without|0 ?%) (?:packet |any )?(?:loss|losses|retransmi\w+|dup)|\bdid(?: not|n't) help\b`)
+
+// perhaps are words just before losses that nobody saw for sure.
+var perhaps = piece.Compile(`(?i)\b(?:possibl[ey]|potential|apparent|suspected|maybe)(?: [a-z]+){0,3} $`)
+
+// windowTold is a window as a sentence gives it, in bytes or in kilobytes.
+var windowTold = piece.Compile(`(?i)\bwindows?\b[^.;\d]{0,60}\b(?:(\d{1,3}(?:,\d{3})+|\d{4,7}) ?bytes\b|(\d{2,3}) ?k(?:i?b|i?bytes?)\b)`)
 
 // plainWords takes a forum's bold off, and dots that end no sentence.
 var plainWords = strings.NewReplacer("**", "", "i.e. ", "that is ", "e.g. ", "as ")
@@ -193,7 +200,7 @@ func readWords(s *sink, lines []piece.Line) (read int) {
 		said("cpu_heavy", strings.ToLower(m[1]))
 		said("forwards", m[0])
 	}
-	if m := heavyCPU.FindStringSubmatch(text); m != nil && !noHelp.MatchString(m[0]) {
+	if m := heavyCPU.FindStringSubmatch(text); m != nil && !noHelp.MatchString(m[0]) && !(strings.EqualFold(m[1], "kvm") && kvmGuest.MatchString(text)) {
 		said("cpu_heavy", strings.ToLower(m[1]+m[2]))
 	}
 	if m := lossSaid.FindStringSubmatch(text); m != nil && piece.Float(m[1]+m[2]) > 0 {
@@ -205,9 +212,16 @@ func readWords(s *sink, lines []piece.Line) (read int) {
 	if m := oldIperf3.FindStringSubmatch(text); m != nil {
 		said("old_iperf3", m[1])
 	}
+	if m := windowTold.FindStringSubmatch(text); m != nil {
+		bytes := piece.Float(strings.ReplaceAll(m[1], ",", ""))
+		if m[2] != "" {
+			bytes = piece.Float(m[2]) * 1024
+		}
+		s.Set("said", "window_bytes", strconv.FormatFloat(bytes, 'f', 0, 64), l)
+	}
 	for key, words := range plain {
 		m := words.FindStringIndex(text)
-		if m == nil || (key == "lossy" || key == "bbr_helps") && none.MatchString(text) || key == "unreachable" && aRate.MatchString(text[m[1]:]) {
+		if m == nil || (key == "lossy" || key == "bbr_helps") && none.MatchString(text) || key == "lossy" && perhaps.MatchString(text[:m[0]]) || key == "unreachable" && aRate.MatchString(text[m[1]:]) {
 			continue
 		}
 		said(key, text[m[0]:m[1]])

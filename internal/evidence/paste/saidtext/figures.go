@@ -89,7 +89,7 @@ var linkSpeed = piece.Compile(`\bSpeed: \d+Mb/s$`)
 var thanIt = piece.Compile(`(?i)\bthan\b[^.;]{0,40}$`)
 
 // ofLinks are words behind a rate that a link or a line is sold by: nobody measured it.
-var ofLinks = piece.Compile(`(?i)^[- ]?(?:/s(?:ec)?)? ?(?:full|half|ethernet|links?|nics?|network|cards?|ports?|switch\w*|connections?|adapters?|lan|interfaces?|lines?|uplinks?|fib\w*|phy|internet|q?sfp\w*|dac|cables?|copper|lacp|lag+|trunks?|\(?theor\w*|router|dongle|usb|bonds?|module|circuit|plan|bandwidth limit)`)
+var ofLinks = piece.Compile(`(?i)^[- ]?(?:/s(?:ec)?)? ?(?:full|half|ethernet|links?|nics?|network|cards?|ports?|switch\w*|connections?|adapters?|lan|interfaces?|lines?|uplinks?|fib\w*|phy|internet|q?sfp\w*|dac|cables?|copper|lacp|lag+|trunks?|\(?theor\w*|router|dongle|usb|bonds?|module|circuit|mpls|leased|modes?\b|plan|bandwidth limit)`)
 
 // speedWord makes a rate that links are sold by a link's own, unless seenSpeeds stands before
 // it: "I only get 1 Gbps speeds".

@@ -309,7 +309,7 @@ func (t *teller) tenth(text string) bool {
 	}
 	x, ok := t.C.Topics["gigabit"]
 	ok = ok && x.File == t.l.File && t.l.Number-x.From <= 12
-	if m := cameUp.FindStringIndex(text); m != nil && ok && !setSlow.MatchString(text[:m[0]]) {
+	if m := cameUp.FindStringIndex(text); m != nil && ok && !setSlow.MatchString(text[:m[0]]) && !wasSlow.MatchString(text[m[0]:m[1]]) {
 		t.set("came_up", strings.TrimSpace(text[m[0]:m[1]])) // a link's own speed, whatever the way beyond
 		return true
 	}
@@ -323,6 +323,9 @@ func (t *teller) tenth(text string) bool {
 
 // setSlow are words before a link's speed that somebody gave it.
 var setSlow = piece.Compile(`(?i)\b(?:reduc\w+|limit\w*|throttl\w*|shap(?:e|ed|ing)|restrict\w*|forc(?:e|ed|ing)|set(?:ting)?|capp(?:ed|ing)|lower\w*|emulat\w+|simulat\w+)\b[^.;]{0,30}$`)
+
+// wasSlow are words of a link's speed before a faster one came: "1 Gbps links (from 100 Mbps)".
+var wasSlow = piece.Compile(`(?i)\b(?:from|instead of|than)\W{0,3}100 ?m`)
 
 // cameUp is how a sentence says that a link came up at 100 Mbit/s, or falls back to it.
 var cameUp = piece.Compile(`(?i)\b(?:negotiat\w+|links?(?: up)?|linked|(?:comes?|came) up|detected|recogni[sz]ed|syncs?|connects?)\b[^.;]{0,14}(?:\b(?:at|to|as|with|only|it'?s)\b[^.;\d]{0,12}|\b)\b100 ?(?:m(?:b|bit|bps|egabit)\w*|(?:base-?)?tx\b)|\b(?:drop\w*|fall\w*|fell|goes|went|chang\w+|switch\w*|downgrad\w+)\b[^.;]{0,24}\bfrom 1 ?g\w* (?:down )?to 100 ?m\w*|\bnic is only running at 100 ?m\w*|\bonly (?:get\w*|ha(?:ve|s|ving)|see\w*|shows?|at|reports?|links? at|works? at)\b[^.;]{0,16}\b100 ?base-?t\w*|\bnegotiat\w+ (?:at |to |an? |only ){0,3}10 ?m(?:b|bit|bps|egabit)\w*`)
