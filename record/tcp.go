@@ -79,3 +79,11 @@ type TCP struct {
 	// the last values was read.
 	Samples int `json:"samples_count,omitempty"`
 }
+
+// ECNMarks are the packets of the streams that arrived with a mark of a queue on the way.
+func ECNMarks(lanes []Lane) (marks uint64) {
+	for _, l := range lanes {
+		marks += l.TCP.ECNMarks
+	}
+	return marks
+}

@@ -15,9 +15,8 @@ const marksShare = 0.001
 // marked: a queue on the way marks packets (ECN, RFC 3168) instead of dropping them,
 // and the senders slow down as they do for losses.
 func (v *wayView) marked() (hypothesis, bool) {
-	var marks, sent float64
+	marks, sent := float64(record.ECNMarks(v.lanes)), 0.0
 	for _, l := range v.lanes {
-		marks += float64(l.TCP.ECNMarks)
 		sent += float64(l.TCP.SegmentsOut)
 	}
 	if !v.room() || sent == 0 || marks < 10 || marks < marksShare*sent || v.waits.loss() >= lossShare {

@@ -315,11 +315,7 @@ func (v *wayView) tcpEvidence() []record.Evidence {
 	if w.repeated > 0 {
 		out = append(out, w.lossEvidence())
 	}
-	marks := uint64(0)
-	for _, l := range v.lanes {
-		marks += l.TCP.ECNMarks
-	}
-	if marks > 0 {
+	if marks := record.ECNMarks(v.lanes); marks > 0 {
 		out = append(out, record.Evidence{What: "packets that a queue on the way marked instead of dropping them (ECN)", Value: fmt.Sprintf("+%d", marks), Source: fromTCP})
 	}
 	return out

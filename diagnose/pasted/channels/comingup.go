@@ -2,7 +2,6 @@ package channels
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 
 	"github.com/linerate/linerate/diagnose/pasted/scene"
@@ -42,9 +41,6 @@ func comesUp(h *piece.Host) (warned, up piece.Event, ok bool) {
 	return warned, up, warned.Kind != "" && joined
 }
 
-// waitFailed reports that something waited for the network and gave up.
-func waitFailed(e piece.Event) bool { return e.Kind == "wait-failed" }
-
 // slowStart: a bond that comes up and has no partner yet: LACP and spanning tree take
 // their time, and what does not wait for them gives up.
 func slowStart(v *scene.View) {
@@ -59,7 +55,8 @@ func slowStart(v *scene.View) {
 			if x.Text == scene.ZeroMAC {
 				continue // lacpSilent
 			}
-			if rate, _ := scene.Fact(h, name, "lacp_rate"); rate.Text == "fast" && up.Kind == "" && !slices.ContainsFunc(h.Events, waitFailed) {
+			rate, _ := scene.Fact(h, name, "lacp_rate")
+			if failed, _ := scene.Events(h, "wait-failed"); rate.Text == "fast" && up.Kind == "" && failed == 0 {
 				continue // every start warns, and nothing was late
 			}
 			sure += 0.1

@@ -19,14 +19,12 @@ import (
 // secondInterface: a host with two interfaces whose answers leave by the first.
 func secondInterface(v *scene.View) {
 	for _, h := range v.Hosts {
-		all := scene.Addresses(h)
-		for i, a := range all {
-			for _, b := range all[i+1:] {
-				if a.Link != b.Link && a.Prefix.Masked() == b.Prefix.Masked() && scene.Physical(a.Link) && scene.Physical(b.Link) && !scene.OneBelow(h, a.Link, b.Link) {
-					sharedSubnet(v, h, a, b)
-				}
+		for _, p := range scene.SharedSubnets(h) {
+			if scene.Physical(p[0].Link) && scene.Physical(p[1].Link) {
+				sharedSubnet(v, h, p[0], p[1])
 			}
 		}
+		all := scene.Addresses(h)
 		oneDefault(v, h, all)
 		tooWide(v, h, all)
 		windowsDefault(v, h)

@@ -290,31 +290,26 @@ func solarisBuffers(v *scene.View) {
 func hostModel(v *scene.View) {
 	for _, h := range v.Hosts {
 		model, ok := h.Get("property ipv4", "hostmodel")
-		all := scene.Addresses(h)
-		for i, a := range all {
-			for _, b := range all[i+1:] {
-				if system, _ := h.Get("host", "os"); system.Text != "solaris" || a.Link == b.Link || a.Prefix.Masked() != b.Prefix.Masked() || scene.OneBelow(h, a.Link, b.Link) {
-					continue
-				}
-				sure := 0.7
-				evidence := []record.Evidence{scene.Saw("address of "+a.Link, a.Prefix.String(), a.At), scene.Saw("address of "+b.Link, b.Prefix.String(), b.At)}
-				if ok && model.Text != "weak" {
-					continue
-				}
-				if ok {
-					sure = 0.85
-					evidence = append(evidence, scene.Saw("hostmodel", model.Text, model.Source))
-				}
-				pair := scene.Bond{Host: h, Ports: []scene.Port{{Name: a.Link}, {Name: b.Link}}}
-				name, part, at, sided := pair.Mostly("tx", 0.95)
-				if sided {
-					sure = 0.92
-					evidence = append(evidence, scene.Saw("sent", fmt.Sprintf("%.0f %% by %s", 100*part, name), at))
-				}
-				v.Add(record.AsymmetricRoute, sure, h, fmt.Sprintf("%s and %s in one subnet (hostmodel %s)", a.Link, b.Link, cmp.Or(model.Text, "weak")),
-					fmt.Sprintf("%s and %s are in the same subnet %s, and with hostmodel weak the outgoing interface is chosen by the destination, not by the source address: one route sends all answers.", a.Link, b.Link, a.Prefix.Masked()),
-					"`ipadm set-prop -p hostmodel=src-priority ipv4` (or strong), or two subnets, or one aggregation (`dladm create-aggr -L active`).", evidence...)
+		if system, _ := h.Get("host", "os"); system.Text != "solaris" || ok && model.Text != "weak" {
+			continue
+		}
+		for _, p := range scene.SharedSubnets(h) {
+			a, b := p[0], p[1]
+			sure := 0.7
+			evidence := []record.Evidence{scene.Saw("address of "+a.Link, a.Prefix.String(), a.At), scene.Saw("address of "+b.Link, b.Prefix.String(), b.At)}
+			if ok {
+				sure = 0.85
+				evidence = append(evidence, scene.Saw("hostmodel", model.Text, model.Source))
 			}
+			pair := scene.Bond{Host: h, Ports: []scene.Port{{Name: a.Link}, {Name: b.Link}}}
+			name, part, at, sided := pair.Mostly("tx", 0.95)
+			if sided {
+				sure = 0.92
+				evidence = append(evidence, scene.Saw("sent", fmt.Sprintf("%.0f %% by %s", 100*part, name), at))
+			}
+			v.Add(record.AsymmetricRoute, sure, h, fmt.Sprintf("%s and %s in one subnet (hostmodel %s)", a.Link, b.Link, cmp.Or(model.Text, "weak")),
+				fmt.Sprintf("%s and %s are in the same subnet %s, and with hostmodel weak the outgoing interface is chosen by the destination, not by the source address: one route sends all answers.", a.Link, b.Link, a.Prefix.Masked()),
+				"`ipadm set-prop -p hostmodel=src-priority ipv4` (or strong), or two subnets, or one aggregation (`dladm create-aggr -L active`).", evidence...)
 		}
 	}
 }

@@ -169,13 +169,8 @@ func isWireless(h *piece.Host, link string) bool {
 // slower one (a radio) by its metric.
 func preferredLink(v *scene.View) {
 	for _, h := range v.Hosts {
-		all := scene.Addresses(h)
-		for i, a := range all {
-			for _, b := range all[i+1:] {
-				if a.Link != b.Link && a.Prefix.Masked() == b.Prefix.Masked() {
-					preferred(v, h, a.Link, b.Link, a.Prefix.Masked().String())
-				}
-			}
+		for _, p := range scene.SharedSubnets(h) {
+			preferred(v, h, p[0].Link, p[1].Link, p[0].Prefix.Masked().String())
 		}
 		for i, a := range h.Routes {
 			for _, b := range h.Routes[i+1:] {

@@ -41,10 +41,25 @@ func Addresses(h *piece.Host) []Own {
 	return out
 }
 
-// OneBelow reports two links that end at one and the same: an interface and a virtual one
+// SharedSubnets are the pairs of a host's addresses that are in one subnet, on two links that
+// are two ways.
+func SharedSubnets(h *piece.Host) [][2]Own {
+	var out [][2]Own
+	all := Addresses(h)
+	for i, a := range all {
+		for _, b := range all[i+1:] {
+			if a.Link != b.Link && a.Prefix.Masked() == b.Prefix.Masked() && !oneBelow(h, a.Link, b.Link) {
+				out = append(out, [2]Own{a, b})
+			}
+		}
+	}
+	return out
+}
+
+// oneBelow reports two links that end at one and the same: an interface and a virtual one
 // on top of it (macvlan, ipvlan, a vnic), or two of those. What goes by either goes by
 // that link. VLANs are networks of their own.
-func OneBelow(h *piece.Host, a, b string) bool {
+func oneBelow(h *piece.Host, a, b string) bool {
 	if vlan(h, a) || vlan(h, b) {
 		return false
 	}

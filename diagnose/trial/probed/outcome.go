@@ -151,11 +151,7 @@ func probedStreams(base, p record.Trial) Outcome {
 // which hardly anything was marked (ECN): to congestion control a mark is a loss.
 func nothingLost(t record.Trial) bool {
 	share, segments := repeated(t)
-	marks := 0.0
-	for _, l := range t.Lanes {
-		marks += float64(l.TCP.ECNMarks)
-	}
-	return segments > 0 && share < lossFew && marks < lossFew*segments
+	return segments > 0 && share < lossFew && float64(record.ECNMarks(t.Lanes)) < lossFew*segments
 }
 
 // sameEach reports streams that carry as much each in both trials.

@@ -80,11 +80,14 @@ var moreOf = piece.Compile(`(?:\d\d|[02-9]|\.\d)[ -]?$`)
 // denying are stories whose own words begin with a denial.
 var denying = map[string]bool{"no_lacpdus": true, "one_subflow": true, "no_multichannel": true, "one_idle": true, "rss_false": true}
 
-// inside are words within a story that deny it.
-var inside = piece.Compile(`(?i)\b(?:nothing|neither|nor|none|no longer)\b`)
+// turned are words within a story that turn it round.
+var turned = map[string]piece.Pattern{
+	"modes_differ":    piece.Compile(`(?i)\b(?:nothing|neither|nor|none|no longer)\b`),
+	"other_way_fills": piece.Compile(`(?i)\b(?:not|never|cannot)\b|n['’]t\b`),
+}
 
-// hasNot are words within a story that turn it round.
-var hasNot = piece.Compile(`(?i)\b(?:not|never|cannot)\b|n['’]t\b`)
+// supposable are stories that are told behind an "if" as well.
+var supposable = map[string]bool{"asks_for_one": true, "host_works": true, "each_same": true}
 
 // tellStories notes what a line's sentences tell.
 func (s *sink) tellStories(text string, l piece.Line) {
@@ -103,7 +106,10 @@ func (s *sink) tellStories(text string, l piece.Line) {
 			if story.key == "gigabit_part" && moreOf.MatchString(before) {
 				continue
 			}
-			if !denying[story.key] && denies.MatchString(before) || wonders.MatchString(before) && story.key != "asks_for_one" && story.key != "host_works" && story.key != "each_same" || story.key == "other_way_fills" && hasNot.MatchString(sentence[m[0]:m[1]]) || story.key == "modes_differ" && inside.MatchString(sentence[m[0]:m[1]]) {
+			if !denying[story.key] && denies.MatchString(before) || !supposable[story.key] && wonders.MatchString(before) {
+				continue
+			}
+			if words, ok := turned[story.key]; ok && words.MatchString(sentence[m[0]:m[1]]) {
 				continue
 			}
 			s.Set("said", story.key, sentence[m[0]:m[1]], l)

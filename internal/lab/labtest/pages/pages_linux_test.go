@@ -208,8 +208,8 @@ func TestReportPage(t *testing.T) {
 }
 
 // mostDrawing is how long a browser may take to lay out a large page: seconds of its
-// main thread alone, so that others' work does not judge. A machine whose processors run at
-// half their speed, for others on the same ones, takes 1.4 s for what 0.9 s are enough for.
+// main thread alone, so that a busy machine does not judge. The matrix took less than a
+// second on one machine, and 1.2 and 1.4 s on another.
 const mostDrawing = 2.0
 
 // TestLargePages: 200 hosts in the matrix, and a record of 10,000 trials, are each drawn
