@@ -101,11 +101,11 @@ unit: ## unit tests but the long ones
 long: ## unit tests of the packages that have long ones, the engine as other systems have it
 	@echo "== long unit tests"
 	@.ci/gotest $(LONG)
-	@go vet -tags portable ./internal/traffic/engine && go test -tags portable ./internal/traffic/engine
+	@go vet -tags portable ./internal/traffic/engine && .ci/gotest -tags portable ./internal/traffic/engine
 
 define race
 	@if printf 'int main(void){return 0;}' | $${CC:-gcc} -xc -o /dev/null - 2>/dev/null; then \
-		echo "== race detector"; CGO_ENABLED=1 go test -race $(1); \
+		echo "== race detector"; CGO_ENABLED=1 .ci/gotest -race $(1); \
 	else \
 		echo "== race detector: left out, no C compiler works here"; \
 	fi

@@ -81,6 +81,20 @@ func (c *care) Halt(next unit.Bytes) string {
 	return c.word
 }
 
+// Left is the share that is left of what the run may take.
+func (c *care) Left() float64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	left := 1.0
+	if c.MaxTime > 0 {
+		left = min(left, 1-c.now().Sub(c.began).Seconds()/c.MaxTime.Seconds())
+	}
+	if c.MaxBytes > 0 {
+		left = min(left, 1-float64(c.moved)/float64(c.MaxBytes))
+	}
+	return max(left, 0)
+}
+
 // asGiven is a size in the units it was probably given in: decimal where it is
 // whole in those, as rates are, else binary.
 func asGiven(b unit.Bytes) string {

@@ -41,6 +41,9 @@ type Care interface {
 	// Halt is the word by which trials must end now, of record.Trial.Stop; next
 	// is what will arrive until it is asked again. "" is none.
 	Halt(next unit.Bytes) string
+	// Left is the share that is left of the bytes and the time that the run may
+	// take, from 1 down to 0.
+	Left() float64
 }
 
 // halt is the word by which the round must end now; "" is none.
@@ -68,6 +71,34 @@ func (r *round) haltWarm() error {
 		return &HaltedError{word}
 	}
 	return nil
+}
+
+// left is Care.Left, and of the trials' own bytes.
+func (r *round) left() float64 {
+	left := 1.0
+	if r.cfg.Care != nil {
+		left = r.cfg.Care.Left()
+	}
+	for _, t := range r.trials {
+		if most := t.spec.MaxBytes; most > 0 {
+			left = min(left, max(1-float64(r.ends.moved(0))/float64(most), 0))
+		}
+	}
+	return left
+}
+
+// What a warm-up may take of what was left when it began, and how long a
+// window that opens then has to be to tell anything.
+const (
+	warmShare     = 0.5
+	leastByBounds = 500 * time.Millisecond
+)
+
+// cramped reports a warm-up that takes so much of what was left when it began
+// that the rest is wanted for the window. Of bounds so narrow that the window
+// would tell nothing they end the trial instead, see haltWarm.
+func (r *round) cramped(began float64, warm time.Duration) bool {
+	return warm >= leastByBounds && r.left() < began*(1-warmShare)
 }
 
 // moved is the payload that the receiving ends have taken in so far, and will

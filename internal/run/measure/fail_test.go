@@ -129,6 +129,39 @@ func (b *bounds) Halt(next unit.Bytes) string {
 	return ""
 }
 
+func (b *bounds) Left() float64 { return max(1-float64(b.moved)/float64(b.most), 0) }
+
+// TestCramped: a warm-up leaves half of what the run's bounds left it to the
+// window; so narrow ones that half a second passes them end the trial.
+func TestCramped(t *testing.T) {
+	rates := []unit.BitRate{8e6, 8e6, 8e6} // 600 kB have come
+	for _, c := range []struct {
+		name  string
+		own   unit.Bytes
+		care  *bounds
+		began float64
+		warm  time.Duration
+		want  bool
+	}{
+		{"no bounds", 0, nil, 1, time.Hour, false},
+		{"a third of its bytes", 1.8e6, nil, 1, time.Second, false},
+		{"more than half", 1.1e6, nil, 1, time.Second, true},
+		{"of so few that nothing could be seen", 1.1e6, nil, 1, 300 * time.Millisecond, false},
+		{"passed", 500e3, nil, 1, time.Second, true},
+		{"a quarter of the run's", 0, &bounds{moved: 2.5e6, most: 1e7}, 1, time.Second, false},
+		{"the run's, of which another trial took the most", 0, &bounds{moved: 6e6, most: 1e7}, 0.6, time.Second, false},
+		{"and this one half of the rest", 0, &bounds{moved: 7.1e6, most: 1e7}, 0.6, time.Second, true},
+	} {
+		r := &round{ends: ends{receiving(rates...)}, trials: []*trial{{spec: Spec{MaxBytes: c.own}}}}
+		if c.care != nil {
+			r.cfg.Care = c.care
+		}
+		if got := r.cramped(c.began, c.warm); got != c.want {
+			t.Errorf("%s: %t with %.2f left", c.name, got, r.left())
+		}
+	}
+}
+
 func TestHalt(t *testing.T) {
 	// 8 Mb/s for three polls: 600 kB have come, and 200 kB come until the next.
 	rates := []unit.BitRate{8e6, 8e6, 8e6}

@@ -24,6 +24,9 @@ const (
 // was opened.
 const NotSteady = "not steady after the longest warm-up"
 
+// notSteadyCapped is NotSteady of a trial that has no more time, or bytes.
+const notSteadyCapped = "not steady in half of what the run's cap left: measured in the rest"
+
 const (
 	shortestPoll  = 20 * time.Millisecond
 	windowLeeway  = 5 * time.Millisecond
@@ -36,14 +39,15 @@ const (
 	rampRoundTrips = 8
 )
 
-// warm lets the streams run until their sum is steady, at most longestWarm,
-// and opens the window where it became so: everything was counted since the
+// warm lets the streams run until their sum is steady, at most longestWarm and
+// half of what the run's bounds leave, and opens the window where it became so: everything was counted since the
 // first byte, so that what showed that it was steady is part of it. Where
 // nothing arrives it gives up: the silence is the result.
 func (r *round) warm(ctx context.Context) error {
 	if err := r.ends.take(ctx); err != nil {
 		return err
 	}
+	left := r.left()
 	for {
 		if err := sampling.Pause(ctx, r.warmPoll()); err != nil {
 			return err
@@ -68,8 +72,15 @@ func (r *round) warm(ctx context.Context) error {
 			r.open(s, w.First)
 			return nil
 		}
-		if s.Length() >= r.longestWarm(s.Mean()) {
-			r.notes = append(r.notes, NotSteady)
+		note := ""
+		switch {
+		case s.Length() >= r.longestWarm(s.Mean()):
+			note = NotSteady
+		case r.cramped(left, s.Length()):
+			note = notSteadyCapped
+		}
+		if note != "" {
+			r.notes = append(r.notes, note)
 			r.open(s, len(s))
 			r.settled = true
 			return nil
