@@ -117,6 +117,15 @@ type Latency struct {
 	PathMTU int `json:"path_mtu_bytes,omitempty"`
 }
 
+// RoundTrip is how long the path takes there and back: of an idle path that is what its
+// latency is, and zero where nothing came back or something ran meanwhile.
+func (l Latency) RoundTrip() time.Duration {
+	if l.Load != nil || !(l.AvgMS > 0) {
+		return 0
+	}
+	return time.Duration(l.AvgMS * float64(time.Millisecond))
+}
+
 // Phase tells the trials of one record apart.
 type Phase string
 

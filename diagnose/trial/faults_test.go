@@ -17,8 +17,7 @@ import (
 	"testing"
 
 	"github.com/linerate/linerate/diagnose/trial"
-	"github.com/linerate/linerate/netstate"
-	"github.com/linerate/linerate/predict"
+	"github.com/linerate/linerate/predict/declared"
 	"github.com/linerate/linerate/record"
 )
 
@@ -132,11 +131,7 @@ func judged(r record.Record) record.Finding {
 	if len(r.Trials) == 0 {
 		return record.Finding{}
 	}
-	state := predict.Fabric{Hosts: map[string]netstate.Host{}, Paths: r.Fabric.Paths}
-	for _, h := range r.Environment.Hosts {
-		state.Hosts[h.Name] = h
-	}
-	return trial.Judge(state, r.Trials[0])
+	return trial.Judge(declared.Recorded(r), r.Trials[0])
 }
 
 func directory(t *testing.T, dir string) map[string]injected {

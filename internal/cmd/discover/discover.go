@@ -198,8 +198,8 @@ func RoundTrips(ctx context.Context, con *console.Console, p *progress.Progress,
 			return errors.Join(ctx.Err(), err)
 		}
 		switch {
-		case l.AvgMS > 0:
-			paths[i].RTT = time.Duration(l.AvgMS * float64(time.Millisecond)).Round(time.Microsecond)
+		case l.RoundTrip() > 0:
+			paths[i].RTT = l.RoundTrip().Round(time.Microsecond)
 			p.Say("        %.3f ms (%.3f to %.3f)", l.AvgMS, l.MinMS, l.MaxMS)
 		case err != nil:
 			p.Say("        unknown: %s", console.OneLine(err.Error()))

@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/internal/run/measure"
@@ -91,7 +90,7 @@ func (c *Campaign) pingedLoaded(all []record.Latency) error {
 
 // learnRTT sets the round trip of a path that does not declare one.
 func (c *Campaign) learnRTT(path int, declared fabric.Path, l record.Latency) {
-	if declared.RTT == 0 && l.AvgMS > 0 {
-		c.state.Paths[path].RTT = time.Duration(l.AvgMS * float64(time.Millisecond))
+	if trip := l.RoundTrip(); declared.RTT == 0 && trip > 0 {
+		c.state.Paths[path].RTT = trip
 	}
 }
