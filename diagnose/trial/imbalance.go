@@ -151,8 +151,7 @@ func (v *wayView) imbalance(side, full, idle []linkLoad) hypothesis {
 	}
 	one := names(full)
 	unused := fmt.Sprintf("%s carried %s of what %s could", names(idle), diagnose.Percent(mean(idle)), []string{"it", "they"}[min(len(idle)-1, 1)])
-	single := n == 1
-	if single {
+	if n == 1 {
 		verb = strings.Replace(strings.Replace(verb, "leave", "leaves", 1), "reach", "reaches", 1)
 	}
 	who := fmt.Sprintf("%s from %s %s %s", flows(n), v.from, verb, one)
@@ -163,6 +162,10 @@ func (v *wayView) imbalance(side, full, idle []linkLoad) hypothesis {
 		h.cause, h.sure = record.SingleLink, 0.97
 		h.summary = fmt.Sprintf("%s, because %s; %s.", who, strings.TrimSuffix(d.reach.Why, "."), unused)
 		h.remedy, h.mended = d.mend, d.mended
+		if far, used := v.switchToo(); host == v.from && len(far.mend) > 0 {
+			h.remedy, h.mended = record.Remedy{d.mend[0].Joined(far.mend[0])}, d.mended+" there and on the switch"
+			h.summary += fmt.Sprintf(" They reach %s by %s alone as well, which the switch decides: it must read ports too.", v.to, names(used))
+		}
 	case !d.reach.Ports && d.reach.Addresses:
 		h.summary = fmt.Sprintf("%s while %s: the addresses hash that way.", who, unused)
 		h.remedy, h.mended = d.mend.Or(record.Ask("choose other addresses (`linerate steer addresses`)")), "With addresses or ports for every link"
@@ -177,6 +180,21 @@ func (v *wayView) imbalance(side, full, idle []linkLoad) hypothesis {
 		h.remedy = v.traffic().OtherPorts(max(len(side), n))
 	}
 	return h
+}
+
+// switchToo is the switch's hash where it, too, has the streams arrive by some links only
+// that their ports would spread; zero where none is known to be between the bonds.
+func (v *wayView) switchToo() (far striped, used []linkLoad) {
+	bond, there := bondAt(v.fabric.Hosts[v.from], v.lanes[0].Src), bondAt(v.fabric.Hosts[v.to], v.lanes[0].Dst)
+	used, unused := usedAndUnused(v.ingress)
+	if bond == nil || there == nil || bond.Bond.AD == nil || bond.Bond.AD.PartnerMAC.IsZero() || bond.Bond.AD.PartnerMAC == there.MAC || len(unused) == 0 {
+		return striped{}, nil
+	}
+	far = v.switched()
+	if far.reach.Ports {
+		far.mend = nil
+	}
+	return far, used
 }
 
 // tooFew: there are no more streams than full links, so that no rule could

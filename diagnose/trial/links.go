@@ -234,12 +234,9 @@ func total(links []linkLoad) (sum unit.BitRate) {
 }
 
 func mean(links []linkLoad) float64 {
-	if len(links) == 0 {
-		return 0
-	}
 	sum := 0.0
 	for _, l := range links {
 		sum += l.share()
 	}
-	return sum / float64(len(links))
+	return sum / float64(max(len(links), 1))
 }

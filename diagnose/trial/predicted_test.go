@@ -2,6 +2,7 @@ package trial
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -57,6 +58,40 @@ func TestAgreesWithPrediction(t *testing.T) {
 	for _, c := range []record.Cause{record.LineRate, record.SingleLink, record.Shaper, record.ReceiveWindow, record.LACPDown} {
 		if seen[c] == 0 {
 			t.Errorf("no case was %s: the table does not test it", c)
+		}
+	}
+}
+
+// TestSwitchToo: where a switch is known to be between two bonds, and it, too, takes no
+// notice of ports, the host's policy alone wins nothing: the remedy has both.
+func TestSwitchToo(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		partner string
+		hash    string
+		arrive  []unit.BitRate
+		want    int // steps
+	}{
+		{"a switch that nobody declares", "02:00:00:00:00:99", "unknown", rates(one, 0), 2},
+		{"one that is declared so", "02:00:00:00:00:99", "layer2", rates(one, 0), 2},
+		{"one that spreads", "02:00:00:00:00:99", "unknown", rates(one/2, one/2), 1},
+		{"no LACP to tell of one", "", "unknown", rates(one, 0), 1},
+		{"the bonds are each other's partner", "02:00:00:00:00:02", "unknown", rates(one, 0), 1},
+	} {
+		f := pair{end: end{links: 2, policy: netstate.Layer23}, switchHash: c.hash}.fabric()
+		for name, own := range map[string]string{"a": "02:00:00:00:00:01", "b": "02:00:00:00:00:02"} {
+			h := f.Hosts[name].Clone()
+			bond := slices.IndexFunc(h.Links, func(l netstate.Link) bool { return l.Bond != nil })
+			h.Links[bond].MAC, _ = flow.ParseMAC(own)
+			if c.partner != "" {
+				partner, _ := flow.ParseMAC(c.partner)
+				h.Links[bond].Bond.AD = &netstate.Aggregator{Ports: 2, PartnerMAC: partner}
+			}
+			f.Hosts[name] = h
+		}
+		got := Judge(f, sent(8, rates(one, 0), c.arrive))
+		if got.Cause != record.SingleLink || len(got.Ways[0]) != c.want {
+			t.Errorf("%s: %s, %d steps, want %d: %s", c.name, got.Cause, len(got.Ways[0]), c.want, got.Remedy)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/linerate/linerate/fabric/topology"
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/predict/chance"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/steer"
 	"github.com/linerate/linerate/steer/switchhash"
@@ -243,23 +244,14 @@ func (v *wayView) notByPorts() bool {
 	for _, l := range v.lanes {
 		ports[[2]uint16{l.Sport, l.Dport}] = true
 	}
-	n, k, m := float64(len(ports)), float64(len(full)), float64(len(v.ingress))
-	if k == 0 || least(idle) > idleLink {
+	if len(full) == 0 || least(idle) > idleLink {
 		return false
 	}
 	most := hardlyEver
 	if v.spreadBy(netstate.Layer34) {
 		most = asLikely
 	}
-	return math.Exp(choose(m, k)+n*math.Log(k/m)) < most
-}
-
-// choose is the logarithm of how many sets of k there are among m.
-func choose(m, k float64) float64 {
-	all, _ := math.Lgamma(m + 1)
-	in, _ := math.Lgamma(k + 1)
-	out, _ := math.Lgamma(m - k + 1)
-	return all - in - out
+	return chance.Within(len(ports), len(full), len(v.ingress)) < most
 }
 
 // spreadBy reports that the sender's bond spreads these very streams over its

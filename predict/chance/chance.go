@@ -125,6 +125,12 @@ func dealGroup(cells []int, streams int, counts []float64, p float64, next func(
 	}
 }
 
+// Within is how likely it is, at the most, that streams which each land on one of some
+// cells, equally likely, leave all but so many of them empty.
+func Within(streams, used, cells int) float64 {
+	return math.Exp(logChoose(cells, used) + float64(streams)*math.Log(float64(used)/float64(cells)))
+}
+
 // binomial is the probability of k successes of n, each of probability p.
 func binomial(n, k int, p float64) float64 {
 	return math.Exp(logChoose(n, k) + float64(k)*math.Log(p) + float64(n-k)*math.Log1p(-p))

@@ -41,7 +41,7 @@ func (s *stand) remedied(f finding, file string, asked map[string]string) (did t
 			if a.Switch != record.HashPorts || s.shape != "bond" && s.shape != "xor" {
 				return false
 			}
-			s.do("m: ip link set bo" + a.Host + " type bond xmit_hash_policy layer3+4")
+			s.do("m: for i in bo" + a.Host + " ub" + a.Host + "; do [ ! -e /sys/class/net/$i ] || ip link set $i type bond xmit_hash_policy layer3+4; done")
 			return true
 		},
 	}
