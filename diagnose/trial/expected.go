@@ -51,7 +51,8 @@ func (v *wayView) after(h hypothesis) (unit.BitRate, *record.NextLimit) {
 	if err != nil || p.Ceiling <= 0 {
 		return 0, nil // of links whose speed nobody knows no rate is promised
 	}
-	if used, unused := usedAndUnused(v.ingress); !without.Placement(cause) && len(unused) > 0 && !v.eachWay && t.Direction != flow.Both && total(used) > 0 && total(used) < p.Rate {
+	lost := cause == record.MTU && slices.ContainsFunc(v.lanes, v.standsStill) // links are unused because of it
+	if used, unused := usedAndUnused(v.ingress); !without.Placement(cause) && !lost && len(unused) > 0 && !v.eachWay && t.Direction != flow.Both && total(used) > 0 && total(used) < p.Rate {
 		p.Rate, p.Limit, p.Limits = total(used), record.SingleLink, nil
 	}
 	next := &record.NextLimit{Cause: p.Limit, Rate: p.Rate, Why: "as predicted"}
