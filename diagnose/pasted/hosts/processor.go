@@ -46,6 +46,33 @@ func oneOfAll(v *scene.View) {
 	}
 }
 
+// leastFull is the work of all cores together, in per cent, from which none has any left.
+const leastFull = 80
+
+// allFull: all cores together are full, where only their sum was read.
+func allFull(v *scene.View) {
+	for _, h := range v.Hosts {
+		if n, _, _ := scene.Number(h, "host", "cores"); n == 1 || len(h.Cores) != 1 || h.Cores[0].ID != "all" || !v.Complains() {
+			continue
+		}
+		all := h.Cores[0]
+		if all.User+all.System+all.Soft+all.Steal < leastFull || all.Idle > fullCore {
+			continue
+		}
+		cause := record.SenderCPU
+		if v.Receives(h) && !slowSender(v, h) || all.Soft >= 60 && !sends(v, h) {
+			cause = record.ReceiverCPU
+		}
+		if slices.ContainsFunc(v.Case.Runs, func(r piece.Run) bool { return r.Detail["to"] == "/dev/null" }) {
+			cause = record.ReceiverCPU // it reads
+		}
+		v.Add(cause, 0.72, h, "all cores of "+scene.NameOf(h),
+			fmt.Sprintf("All cores of %s together are full (%.0f %% programs, %.0f %% system, %.0f %% soft interrupts): the processor limits, not the links.", scene.NameOf(h), all.User, all.System, all.Soft),
+			"Find what takes it (`top -H`, `perf top`). More or faster cores (a guest: more vCPUs, virtio instead of an emulated card or disk), or less work a packet: larger frames, offloads (GRO, TSO) on, larger requests.",
+			scene.Saw("all cores of "+scene.NameOf(h), fmt.Sprintf("%.0f %% idle, %.0f %% system", all.Idle, all.System), all.Source))
+	}
+}
+
 // busyCores: cores that are full, and what fills them.
 func busyCores(v *scene.View) {
 	for _, h := range v.Hosts {

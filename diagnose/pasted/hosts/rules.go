@@ -12,7 +12,7 @@ func Rules() []scene.Rule {
 		halfDuplex, smallRing, paused, lossyPath, twoAnswers, missingPaths, toolWindow, socketPace,
 		ownLimits, fullDisks, slowBus,
 		policed, filtered, functions, asked, fullConntrack, marked, podLimits,
-		busyCores, oneOfAll, threads, testThread, offloads, idleProgram, guest, busyPrograms,
+		busyCores, oneOfAll, allFull, threads, testThread, offloads, idleProgram, guest, busyPrograms,
 		routerQueues, routerCPU, routerBonds, routerLACP, edgeOffload,
 		secondInterface, cloudFlow, emptyTables, martians, cloudCap,
 		speedStep, downshift, throughTunnel, radio, fullLink, fullSingle, fullClients, fullBundle,

@@ -23,6 +23,11 @@ var guestStories = []story{
 			{Command: "top -H; mpstat -P ALL 1 5", Host: "the hypervisor", Why: "while it runs, with few and with many queues: whether vhost threads and vCPUs share cores"},
 			{Command: "ethtool -l LINK; grep virtio /proc/interrupts; mpstat -P ALL 1 5", Host: "the guest", Why: "how many queues are in use, and which vCPU takes their interrupts"},
 			{Command: "iperf3 -c PEER, then with -P 8", Host: "the guest", Why: "whether one connection or several are slower"}}},
+	{[]string{"model_blamed"}, nil, false, record.CardSlot, 0.6, "the model of the guest's card",
+		"By what is said, the model of the card is it: a hypervisor that emulates a real card (rtl8139, e1000) stops the guest at each access to its registers and cuts what its offloads would do, so that a core is full long before the links are.",
+		"Give the guest a virtio card (vmxnet3 on ESXi, netvsc on Hyper-V), each of its cards: those that are added later often get another model. `ethtool -i LINK` inside shows which driver it has.", []scene.Missing{
+			{Command: "qm config ID (virsh domiflist NAME)", Host: "the hypervisor", Why: "the model of each of the guest's cards"},
+			{Command: "ethtool -i LINK; mpstat -P ALL 1 5", Host: "the guest", Why: "the driver, and whether a core is full while it runs"}}},
 	{[]string{"readahead_helps", "nfs_word"}, nil, false, record.Application, 0.6, "the read-ahead of the NFS mount", readAheadWhat, readAheadRemedy, readAheadAsks},
 	{[]string{"nfs_word", "readahead_small"}, []string{"readahead_helps"}, true, record.Application, 0.5, "the read-ahead of the NFS mount", readAheadWhat, readAheadRemedy, readAheadAsks},
 	{[]string{"nfs_word", "reads_slow", "writes_fast"}, []string{"readahead_helps", "readahead_small"}, true, record.Application, 0.44, "the read-ahead of the NFS mount", readAheadWhat, readAheadRemedy, readAheadAsks},

@@ -137,6 +137,8 @@ func slowOverlay(v *scene.View) {
 	}
 	evidence := append([]record.Evidence{scene.Saw("rates", fmt.Sprintf("%v by %s, %v without", p.through, p.name(), p.direct), sourceOf(v))}, p.said...)
 	switch {
+	case v.Said("other_way_fast") && (part < faint || p.through < leastWork):
+		return // full packets pass, and the work is done
 	case part < slow && p.encrypts() && (part < faint || p.through < leastWork):
 		v.Add(record.MTU, 0.46-doubt, p.host, p.name()+" (MTU)",
 			fmt.Sprintf("%s carries %.2g %% of what the path does: encryption does not cost that much. Either its packets are too large for a part of the path (PPPoE, another tunnel, LTE) and are cut or lost, or a provider slows UDP.", p.name(), 100*part),

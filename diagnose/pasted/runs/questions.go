@@ -106,6 +106,44 @@ func fullRun(v *scene.View) {
 		scene.Saw(full.Tool, full.Rate.String()+" by one connection", full.Source)).Ask = bundleAsks(nil)
 }
 
+// portCounts are the words of a number of ports.
+var portCounts = map[string]float64{"two": 2, "dual": 2, "three": 3, "four": 4, "six": 6, "eight": 8}
+
+// portCount is how many ports these words tell; zero nobody says.
+func portCount(words string) float64 {
+	words = strings.ToLower(words)
+	for name, n := range portCounts {
+		if strings.HasPrefix(words, name) {
+			return n
+		}
+	}
+	return piece.Float(words[:min(len(words), 1)])
+}
+
+// fullPorts: a run of several connections that fills all the ports that are told of.
+func fullPorts(v *scene.View) {
+	h, x, ok := v.SaidBy("ports")
+	_, told, known := v.SaidBy("port_bps")
+	n, port := portCount(x.Text), unit.BitRate(piece.Float(told.Text))
+	if !ok || !known || n < 2 || port < unit.Gbps || len(v.Findings) > 0 || v.Faulty() {
+		return
+	}
+	for _, r := range v.Case.Runs {
+		all := unit.BitRate(n * float64(port))
+		if r.UDP || r.Target > 0 || r.Both || float64(max(len(r.Streams), r.Parallel)) < n || r.Rate != v.Best() || !scene.Close(r.Rate, all, leastOfPorts, mostOfLink) {
+			continue
+		}
+		v.Add(record.LineRate, 0.7, h, "none",
+			fmt.Sprintf("Nothing is wrong: %v is what all the ports told of (%s) carry together: each of them is full.", r.Rate, x.Text),
+			"More takes more or faster links; one connection still gets what one link carries.",
+			scene.Saw("said of the ports", x.Text, x.Source), scene.Saw(r.Tool, r.Rate.String(), r.Source))
+		return
+	}
+}
+
+// leastOfPorts is the part of all ports' rate together from which a run has filled them.
+const leastOfPorts = 0.92
+
 // oneLinkSaid: the question of all questions, with nothing but words to decide it by.
 func oneLinkSaid(v *scene.View, h *piece.Host, sure float64, by string, evidence ...record.Evidence) {
 	for _, r := range v.Case.Runs {

@@ -50,3 +50,26 @@ func fewUnderWay(v *scene.View) {
 		return
 	}
 }
+
+// smallestRequest is what an NFS client of this century asks for at least.
+const smallestRequest = 8 << 10
+
+// smallRequests: an NFS mount that reads or writes by a few kilobytes at a time.
+func smallRequests(v *scene.View) {
+	for _, h := range v.Hosts {
+		for _, m := range h.Mounts {
+			for _, key := range []string{"wsize", "rsize"} {
+				size := piece.Float(m.Options[key])
+				if !scene.Contains(m.Kind, "nfs") || size == 0 || size > smallestRequest || !v.Complains() {
+					continue
+				}
+				f := v.Add(record.Application, 0.66, h, m.Path+" ("+key+")",
+					fmt.Sprintf("%s is mounted with %s=%.0f: each call carries no more than %v, so that calls, and the server's work for each, are the limit and no link is. Client and server agree on the smaller of what the mount asks for and what the server offers.", m.Path, key, size, unit.Bytes(size)),
+					"Mount without rsize and wsize, or with 1048576; if the mount still shows less, the server offers no more (its max read and write size: /proc/fs/nfsd/max_block_size, MaxRead and MaxWrite of Ganesha).",
+					scene.Saw("mount of "+m.Path, fmt.Sprintf("%s=%.0f", key, size), m.Source))
+				f.Ask = []scene.Missing{{Command: "nfsstat -m", Host: scene.NameOf(h), Why: "the sizes that were agreed, after it is mounted again"}}
+				return
+			}
+		}
+	}
+}

@@ -64,16 +64,26 @@ func (a account) measured() (best piece.Run, ok bool) {
 func (a account) storage() {
 	slow, at := a.rate("copy_bps")
 	net, from := a.rate("net_bps")
-	if slow == 0 || a.word("each_same").Text != "" {
+	if a.word("each_same").Text != "" {
 		return
 	}
 	sure, test := 0.48, "a test of the network"
+	if slow == 0 && net > 0 && !a.Said("tunnel", "cloud", "far") && len(a.Case.Runs) == 0 {
+		slow, at = a.rate("bytes_bps") // tests are told in bits, files in bytes
+		sure = 0.42
+	}
+	if slow == 0 {
+		return
+	}
 	if r, ok := a.measured(); ok && r.Rate >= net*95/100 {
 		net, from, sure, test = r.Rate, r.Source, 0.54, r.Tool
 	}
 	by := a.word("copy_by").Text
-	if other, seen := a.rate("copy_most_bps"); net == 0 && by != "" && float64(slow) < saidtext.Gap/2*float64(other) && other < 20*unit.Gbps && !a.bundled() { // two copies by a bundle may have had two links
+	if other, seen := a.rate("copy_most_bps"); net == 0 && by != "" && float64(slow) < saidtext.Gap/2*float64(other) && other < 20*unit.Gbps && (!a.bundled() || by == "drbd") { // two copies by a bundle may have had two links
 		net, from, sure, test = other, seen, 0.42, "another transfer"
+		if by == "drbd" {
+			sure = 0.52 // a controller of its own, and conservative as it comes
+		}
 	}
 	if disk, seen := a.rate("disk_bps"); net == 0 && a.word("any_link").Text != "" && float64(slow) < saidtext.Gap/2*float64(disk) {
 		net, from, sure, test = disk, seen, 0.48, "the disks, over any link"

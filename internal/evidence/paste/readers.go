@@ -63,6 +63,7 @@ var readers = piece.Table{
 	hosttext.NetstatLinks,
 	loadtext.NodeMetrics,
 	loadtext.CPULoad,
+	othertext.VMStat,
 	loadtext.LinkRates,
 	switchtext.SwitchLog,
 	loadtext.KernelLog,

@@ -33,7 +33,7 @@ var stories = []storyWords{
 	{"jumbo_breaks", piece.Compile(`(?i)\b(?:set\w*|chang\w+|rais\w+|increas\w+|enabl\w+|with|when|after|once|using|as soon as)\b[^.;]{0,40}\b(?:mtu\b[^.;\d]{0,16}\b(?:8[5-9]\d\d|9[0-2]\d\d)|jumbo(?: frames?| packets?)?|(?:8[5-9]\d\d|9[0-2]\d\d) mtu)\b[^.;]{0,90}\b(?:drops? to (?:0|zero|almost (?:0|zero|nothing)|nothing|kbit|kbps)|0 ?bits?|zero throughput|stops? (?:working|responding)|stall\w*|hangs?|no (?:traffic|connection|connectivity|ping|reply|response)|fail\w*|breaks?|broke|can(?:not|'t|no longer)|time-?outs?|times? out|unreachable|freez\w*|no longer (?:work|reach|mount|connect)\w*|stopp?ed|nothing (?:work|pass|goes))`)},
 	{"small_works", piece.Compile(`(?i)\b(?:with|at|on|back to|using|default|mtu|set to)\b[^.;\d]{0,16}\b1500\b[^.;]{0,50}\b(?:works?|working|fine|ok(?:ay)?|no (?:problems?|issues?)|normal\w*|perfect\w*|good|full speed|\d+(?:\.\d+)? ?[gm]b(?:it)?(?:/s|ps)?)\b|\b(?:works?|working|fine|ok(?:ay)?|no (?:problems?|issues?)|perfect\w*)\b[^.;]{0,20}\b(?:with|at|on|back to|using)\b[^.;\d]{0,16}\b1500\b|\bwithout jumbo\b[^.;]{0,30}\b(?:works?|fine|no (?:problems?|issues?)|ok|normal\w*)`)},
 	// It takes the one link where it should take the other.
-	{"other_link", piece.Compile(`(?i)\b(?:goes|going|go|sent|forwarded|egress\w*|exits?|exiting|leaving|uses?|using|used|leaves?|takes?|active|flows?|routed|runs?|running|works?|working|copies|copying|transfers?|transferring|traffic|prefers?|chooses?|picks?|talk\w*)\b[^.;]{0,50}\b` + linkName + `[^.;]{0,30}\b(?:instead of|rather than|not)\b[^.;]{0,30}\b` + linkName + `|\b` + linkName + `[^.;]{0,24}\b(?:is|was|gets|carries|shows)\b[^.;]{0,30}\b(?:instead of|rather than)\b[^.;]{0,20}\b` + linkName)},
+	{"other_link", piece.Compile(`(?i)\b(?:do(?:es)?|is|are)(?: not|n['’]t) (?:use|using|go\w*|tak\w+)\b[^.;]{0,16}\b(?:(?:40|50|100|200|400) ?g\w*\b[^.;]{0,16}\bbut\b[^.;\d]{0,12}\b(?:1|2\.5|5|10|20|25|30)|(?:10|20|25|30) ?g\w*\b[^.;]{0,16}\bbut\b[^.;\d]{0,12}\b(?:1|2\.5|5)) ?g\w*\b|\b(?:goes|going|go|sent|forwarded|egress\w*|exits?|exiting|leaving|uses?|using|used|leaves?|takes?|active|flows?|routed|runs?|running|works?|working|copies|copying|transfers?|transferring|traffic|prefers?|chooses?|picks?|talk\w*)\b[^.;]{0,50}\b` + linkName + `[^.;]{0,30}\b(?:instead of|rather than|not)\b[^.;]{0,30}\b` + linkName + `|\b` + linkName + `[^.;]{0,24}\b(?:is|was|gets|carries|shows)\b[^.;]{0,30}\b(?:instead of|rather than)\b[^.;]{0,20}\b` + linkName)},
 	// One end is LACP and the other is not.
 	{"modes_differ", piece.Compile(`(?i)\b` + ofSwitch + `\b[^.;]{0,50}\b` + statical + `[^;]{0,90}\b` + ofServer + `\b[^.;]{0,50}\b` + dynamic + `|\b` + ofServer + `\b[^.;]{0,50}\b` + statical + `[^;]{0,90}\b` + ofSwitch + `\b[^.;]{0,50}\b` + dynamic + `|\b` + ofSwitch + `\b[^.;]{0,50}\b` + dynamic + `[^;]{0,90}\b` + ofServer + `\b[^.;]{0,50}\b` + statical + `|\b` + ofServer + `\b[^.;]{0,50}\b` + dynamic + `[^;]{0,90}\b` + ofSwitch + `\b[^.;]{0,50}\b` + statical)},
 	{"both_passive", piece.Compile(`(?i)\b(?:both|each) (?:ends?|sides?|switch\w*|of them)\b[^.;]{0,30}\bpassive\b|\bpassive\b[^.;]{0,20}\bon both\b|\blacp passive\b[^.;]{0,60}\b(?:also|too|as well)\b`)},
@@ -61,7 +61,7 @@ var stories = []storyWords{
 	{"usb2_word", piece.Compile(`(?i)\busb[ -]?(?:2\.0|2|ii)(?:[^.\d\w]|\.\s|\.?$)|\busb ?2(?:\.0)? ?(?:port|bus|hub|protocol|speed)|\b480 ?m(?:b(?:it)?(?:/s|ps)?)?\b`)},
 	{"outside", piece.Compile(`(?i)\b(?:to|over|through|via|from) (?:the |a )?(?:public )?(?:internet|external|public ip|on-?prem\w*)\b|\bdownloads?\b|\bspeed ?tests?\b`)},
 	{"ethernet_word", piece.Compile(`(?i)\b(?:ethernet|lan|nic|rj-?45|network (?:adapter|card|dongle|port|interface|chip)|gigabit (?:port|adapter)|\d(?:\.\d)? ?g(?:be|b|bit|bps)?(?: network)? (?:adapter|dongle|port))\b`)},
-	{"gigabit_part", piece.Compile(`(?i)\b(?:1 ?g(?:b(?:e|its?|ps|it/s)?|ig)?|gigabit|gbe|1000 ?(?:base-?tx?|mb\w*))\b(?: \w+)? ?(?:switch\w*|router|firewall|nics?|ports?|links?|cards?|adapters?|networks?|ethernet|lan|connections?|interfaces?|uplinks?|line)\b|\b(?:switch|router|nic|port|link|card|adapter|network|lan|interface)\b[^.;]{0,20}\b(?:is|are|has|only|of)\b[^.;]{0,16}\b(?:1 ?g(?:b(?:e|its?|ps)?|ig)?|gigabit|1000 ?mb\w*)\b`)},
+	{"gigabit_part", piece.Compile(`(?i)\b(?:1 ?g(?:b(?:e|its?|ps|it/s)?|ig)?|gigabit|gbe|1000 ?(?:base-?tx?|mb\w*))\b(?: \w+)? ?(?:switch\w*|router|firewall|nics?|ports?|links?|cards?|adapters?|networks?|ethernet|lan|connections?|interfaces?|uplinks?|line|(?:eth|en[opsx]|em)\w*\d)\b|\b(?:switch|router|nic|port|link|card|adapter|network|lan|interface)\b[^.;]{0,20}\b(?:is|are|has|only|of)\b[^.;]{0,16}\b(?:1 ?g(?:b(?:e|its?|ps)?|ig)?|gigabit|1000 ?mb\w*)\b`)},
 	{"faster_part", piece.Compile(`(?i)\b(?:2\.5|5|10|25|40|50|100) ?g(?:b(?:e|its?|ps|it/s)?|ig|base-?\w+)?\b`)},
 }
 
@@ -72,7 +72,7 @@ var (
 )
 
 // parts are stories that name what is there: one may ask about it as well.
-var parts = map[string]bool{"gigabit_part": true, "faster_part": true, "usb2_word": true, "outside": true, "ethernet_word": true, "iscsi": true, "storage": true, "gre_ipsec": true, "narrow_slot": true, "several_ends": true, "one_here": true, "tunnel_word": true, "mac_hash": true, "by_port_id": true, "core_receives": true, "asks_for_one": true, "rss_false": true, "other_slot": true, "routed_way": true, "size_word": true, "multichannel": true, "program": true, "spread_tunnel": true, "esp_offload": true, "at_home": true, "nfs_word": true, "from_outside": true, "window_named": true}
+var parts = map[string]bool{"both_plugged": true, "gigabit_part": true, "faster_part": true, "usb2_word": true, "outside": true, "ethernet_word": true, "iscsi": true, "storage": true, "gre_ipsec": true, "narrow_slot": true, "several_ends": true, "one_here": true, "tunnel_word": true, "mac_hash": true, "by_port_id": true, "core_receives": true, "asks_for_one": true, "rss_false": true, "other_slot": true, "routed_way": true, "size_word": true, "multichannel": true, "program": true, "spread_tunnel": true, "esp_offload": true, "at_home": true, "nfs_word": true, "from_outside": true, "window_named": true}
 
 // moreOf is a number before "gigabit" that makes it several.
 var moreOf = piece.Compile(`(?:\d\d|[02-9]|\.\d)[ -]?$`)
@@ -121,11 +121,13 @@ func (s *sink) tellStories(text string, l piece.Line) {
 
 // blamed is how a sentence says what it was in the end, the words behind it or before it.
 var (
-	blamedAfter   = piece.Compile(`(?i)\b(?:root cause|culprit|(?:real |actual )?(?:problem|reason|cause|issue)) (?:was|turned out to be|is (?:that )?the)\b([^.;,]{3,60})|\bturned out (?:to be|that)\b([^.;,]{3,60})`)
+	blamedAfter   = piece.Compile(`(?i)\b(?:root cause|culprit|(?:real |actual )?(?:problem|reason|cause|issue)) (?:was|turned out to be|is (?:that )?the)\b([^.;,]{3,60})|\bturned out (?:to be|that)\b([^.;,]{3,60})|(?:^|[^\p{L}])(?:(?:verursacher|ursache|auslöser|übeltäter|problem) (?:war|ist)|(?:schuld|verantwortlich) (?:war|ist|daran)|(?:es )?(?:lag|liegt) (?:letztlich |offenbar |wohl )?an|la cause (?:est|était)|le coupable (?:est|était)|la causa (?:era|fue|es)|el culpable (?:era|fue|es)|причин(?:а|ой) (?:была|был|оказал\p{L}*)|дело было в|(?:原因|问题)(?:就)?(?:是|在于|出在))([^.;,。，；]{3,80})`)
 	blamedBefore  = piece.Compile(`(?i)([^.;]{3,60}?)\b(?:is|was|are|were|being|turned out to be)? ?(?:the )?(?:root cause|culprit|to blame)\b`)
 	offloadBlamed = piece.Compile(`(?i)\b(?:(?:checksum|segmentation|receive|hardware|tcp|tso|lro) offload\w*|lro|gro|tso|lso|gso|rsc)\b`)
 	cableWord     = piece.Compile(`(?i)\b(?:cables?|patch cords?|transceivers?|sfp\S*|dac|connectors?|plugs?)\b`)
 	driverWord    = piece.Compile(`(?i)\b(?:drivers?|firmware)\b`)
+	// modelWord is a guest's card by what it copies.
+	modelWord = piece.Compile(`(?i)\b(?:nic|network (?:card|adapter|device)|netzwerkkarte|adapter|device|card)s?(?:['’]s)? ?(?:device )?(?:models?|types?|modell|typ)\b|\bger(?:ä|ae)temodell\b|\be1000e?\b|\brtl ?8139\b`)
 )
 
 // blame notes what somebody found to be it: the same facts as of a remedy that helped.
@@ -141,7 +143,7 @@ func (s *sink) blame(sentence string, l piece.Line) {
 	for _, subject := range []struct {
 		key   string
 		words piece.Pattern
-	}{{"mtu_helps", mtuWord}, {"offload_helps", offloadBlamed}, {"ring_helps", ringWords}, {"window_helps", windowWords}, {"cable_helps", cableWord}, {"driver_helps", driverWord}} {
+	}{{"mtu_helps", mtuWord}, {"offload_helps", offloadBlamed}, {"ring_helps", ringWords}, {"window_helps", windowWords}, {"cable_helps", cableWord}, {"driver_helps", driverWord}, {"model_blamed", modelWord}} {
 		if found := subject.words.FindString(what); found != "" && !s.told(subject.key) {
 			s.Set("said", subject.key, strings.TrimSpace(m[0]), l)
 			return

@@ -42,7 +42,7 @@ var windowsPrompt = Compile(`^\s*[A-Za-z]:\\[^>]*>\s*(\S.*)$`)
 
 var powerShellPrompt = Compile(`^\s*PS(?: [A-Za-z]:\\[^>]*)?>`)
 
-var namedPrompt = Compile(`^\s*[<\[]?([A-Za-z][\w.-]*)(?:\([\w/. -]+\))?[\]#>$%]\s?(\S.*)$`)
+var namedPrompt = Compile(`^\s*[<\[]?([A-Za-z][\w.-]*)(?:\([\w~/. -]+\))?(?:\[\d+\])?[\]#>$%]\s?(\S.*)$`)
 
 // bracketPrompt is FASTPATH's: (sw1) #cmd
 var bracketPrompt = Compile(`^\(([A-Za-z][\w.-]*)\) ?[#>]\s?(\S.*)$`)

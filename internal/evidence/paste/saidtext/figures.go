@@ -23,6 +23,8 @@ type figure struct {
 	short bool
 	// bare is one without "a second": an amount, where a copy is told of.
 	bare bool
+	// bytes is one that is told in bytes.
+	bytes bool
 }
 
 // figures are the rates that stand in a text, whatever is said of them.
@@ -39,7 +41,7 @@ func figures(text string) (out []figure) {
 		bits := part(5)
 		switch small := strings.ToLower(bits); {
 		case part(4) != "" || part(6) != "" || part(7) != "":
-			f.bits = 8 * n
+			f.bits, f.bytes = 8*n, true
 		case bits == "B":
 			continue // an amount
 		case (strings.HasPrefix(small, "b/") || strings.HasPrefix(small, "b /")) && strings.EqualFold(part(2), "m"):
@@ -75,6 +77,9 @@ func (f figure) of(class string) float64 {
 
 // notTold are words before a rate that is wished, promised or another's.
 var notTold = piece.Compile(`(?i)\b(?:should\w*|could|expect\w*|theor\w*|suppos\w*|want|would|instead of|capable|rated|maximum of|like to|hoping|target|limit of|bwlimit)\b[^.;]{0,40}$`)
+
+// setting is a key before a rate that somebody set: "bw=30Mbit/s".
+var setting = piece.Compile(`(?i)\b(?:bw|bandwidth|rate|ceil|limit|capacity|speed) ?= ?$`)
 
 // notReached are words just before a rate that was not reached.
 var notReached = piece.Compile(`(?i)(?:\bnot\b|n'?t\b|\bcannot\b|\bunable to\b|\bnever\b|\bwithout\b)[^.;]{0,20}\b(?:reach\w*|achiev\w*|saturat\w*|fill\w*|utili[sz]\w*|hit\w*)(?: (?:to|the|a|its|full|all|of|my|our|up)){0,3} ?$`)
@@ -126,6 +131,9 @@ var (
 func carried(text string) (out []figure) {
 	for _, f := range figures(text) {
 		before := text[:f.from]
+		if setting.MatchString(before) {
+			continue
+		}
 		own := nominal(f.bits) && (ofPort.MatchString(before) || ofTest.MatchString(text[f.to:]) || speedWord.MatchString(text[f.to:]) && !seenSpeeds.MatchString(before))
 		if (!notTold.MatchString(before) || hardly.MatchString(before)) && !notReached.MatchString(before) && !linkSpeed.MatchString(text[max(0, f.from-8):f.to]) && !(busSpeed(f.bits) && ofBus.MatchString(text[:f.from])) && !ofLinks.MatchString(text[f.to:]) && !own && !(nominal(f.bits) && (listed.MatchString(text[f.to:]) || afterListed.MatchString(before))) {
 			out = append(out, f)

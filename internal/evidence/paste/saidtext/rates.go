@@ -16,27 +16,30 @@ import (
 // and rate_many what several get together; falls_from_bps and falls_to_bps a copy that
 // starts fast; tenth what a link of a gigabit or more never gets beyond; striped a bond
 // that sends round robin; far a round trip of many milliseconds; carried_bps the fastest
-// but of disks, and each_bps what each of several has; ports and port_bps what ports notes;
-// and what ways notes. A line is read where its rates show a gap.
+// but of disks, bytes_bps the slowest in bytes of which nobody says whose it is, and each_bps
+// what each of several has; ports and port_bps what ports notes; and what ways notes. A line
+// is read where its rates show a gap.
 var Rates = piece.Reader{
 	Kind: "rates in words",
 	Starts: func(line string) bool {
-		if !piece.Spoken(line) {
-			return false
-		}
-		spaces := strings.Count(strings.TrimSpace(line), " ")
-		return otherMode.MatchString(line) || (spaces >= 3 || spaces == 2 && throughWords.MatchString(line)) &&
-			(anyRate.MatchString(line) || iperf3Word.MatchString(line) || striped.MatchString(line) || strongCopy.MatchString(line) || farAway.MatchString(line) || radio.MatchString(line) || gigabitOf.MatchString(line) || manyPorts.MatchString(line))
+		return piece.Spoken(line) && (tells(line) || expectedPart.MatchString(line) || nextPart.MatchString(line))
 	},
 	Sentences: true,
 	Read:      func(s *piece.Sink, lines []piece.Line) int { return (&teller{s, lines[0]}).line() },
+}
+
+// tells reports a line that may tell a rate, or what rates are about.
+func tells(line string) bool {
+	spaces := strings.Count(strings.TrimSpace(line), " ")
+	return otherMode.MatchString(line) || (spaces >= 3 || spaces == 2 && throughWords.MatchString(line)) &&
+		(anyRate.MatchString(line) || iperf3Word.MatchString(line) || striped.MatchString(line) || strongCopy.MatchString(line) || farAway.MatchString(line) || radio.MatchString(line) || gigabitOf.MatchString(line) || manyPorts.MatchString(line))
 }
 
 // Words that say whose rate it is; the strong ones leave no doubt.
 var (
 	strongNet  = piece.Compile(`(?i)\b(?:iperf\d?|netperf|nuttcp|ntttcp|netcat|network (?:throughput|performance|bandwidth|test\w*)|testing (?:the )?network)\b`)
 	strongCopy = piece.Compile(`(?i)\b(?:samba|smb\d?|cifs|nfs(?:v\d(?:\.\d)?)?|rsync|scp|sftp|iscsi|aoe|drbd|syncoid|zfs (?:send|recv|receive)|robocopy|afp|rados|rbd)\b`)
-	ofFiles    = piece.Compile(`(?i)\b(?:file (?:copy|copies|copying|transfers?)|(?:copy|copying|transferr?ing|transfer|send|sending) (?:\w+ ){0,3}files?)\b`)
+	ofFiles    = piece.Compile(`(?i)ファイル(?:転送|コピー)|文件(?:传输|拷贝|复制)|(?:拷贝|复制)文件|\bkopier\p{L}* (?:von )?dateien|dateien (?:zu )?kopier|копиро\p{L}+ файл|копировани\p{L}+|\bcopie de fichiers?|\bcopia de (?:archivos|ficheros)|\b(?:file (?:copy|copies|copying|transfers?)|(?:copy|copying|transferr?ing|transfer|send|sending) (?:\w+ ){0,3}files?)\b`)
 	strongDisk = piece.Compile(`(?i)\b(?:local(?:ly)?|disks?|drives?|nvme|ssds?|hdds?|raid\S*|zpool|pool|hdparm|crystaldiskmark)\b`)
 	weakCopy   = piece.Compile(`(?i)\b(?:writ\w+|reads?|reading|transfer\w*|cop(?:y|ies|ying)|uploads?|downloads?|sync\w*|repli\w+|rebuil\w*|migration|backup)\b`)
 )
@@ -44,18 +47,26 @@ var (
 // resultOf is how a clause goes on about a test that the one before it named.
 var resultOf = piece.Compile(`(?i)\b(?:results?|shows?|showed|gives?|gave|reports?|reported|outputs?)\b`)
 
+// lineSpeed and speedOfLine are how people tell what a line gives, and no copy, just before
+// the rate and behind it.
+var (
+	lineSpeed   = piece.Compile(`(?i)\b(?:up|down)load(?:ing)? (?:speeds?|rates?|bandwidth)\b[^.;]{0,24}$`)
+	speedOfLine = piece.Compile(`(?i)^[^.;,]{0,4}\b(?:up|down)load (?:speeds?|rates?|bandwidth)\b`)
+)
+
 // eachOf are words behind a rate of which there are several, and eachFor before it.
 var (
 	eachOf  = piece.Compile(`(?i)^[^.,;]{0,12}\b(?:each|per)\b`)
 	eachFor = piece.Compile(`(?i)\b(?:each|per)\b[^.;]{0,20}$`)
 )
 
-var clauseEnd = piece.Compile(`[.!?;] +|, +(?:but|and|while|whereas|yet) | but | while | whereas |[(•]|\),? +`)
+var clauseEnd = piece.Compile(`[、。，；！？]|[.!?;] +|, +(?:but|and|while|whereas|yet) | but | while | whereas |[(•]|\),? +`)
 
 // rate is one that was told.
 type rate struct {
 	bits        float64
 	class, word string // "net", "copy" or "disk", "" unknown; the word that says so
+	bytes       bool   // told in bytes, as people tell files
 }
 
 // teller reads one line.
@@ -64,7 +75,32 @@ type teller struct {
 	l piece.Line
 }
 
+// expectedPart is a form's heading below which people write what they hope for, and nextPart one
+// that ends it.
+var (
+	expectedPart = piece.Compile(`(?i)^[\s#*_-]*(?:expected|desired)(?: (?:behaviou?rs?|results?|performance|outcome|output|throughput|speeds?|bandwidth))[\s:*_]*$`)
+	nextPart     = piece.Compile(`(?i)^\s*#{1,6} |^[\s*_-]*(?:(?:actual|current|observed) \w+|steps?(?: to \w+)?|to reproduce|additional \w+|environments?|context|possible \w+|screenshots?|versions?|notes?)[\s:*_]*$`)
+)
+
+// hopedFor reports a line below such a heading: nobody measured what it tells.
+func (t *teller) hopedFor() bool {
+	const key = "expected part"
+	if expectedPart.MatchString(t.l.Text) {
+		t.topic(key, "")
+		return true
+	}
+	x, ok := t.C.Topics[key]
+	if ok && nextPart.MatchString(t.l.Text) {
+		delete(t.C.Topics, key)
+		return false
+	}
+	return ok && t.near(x)
+}
+
 func (t *teller) line() int {
+	if t.hopedFor() || !tells(t.l.Text) {
+		return 0
+	}
 	text := t.ports(strings.ReplaceAll(t.l.Text, "**", "")) // a forum's bold
 	t.modes(text)
 	told := false
@@ -137,11 +173,14 @@ func (t *teller) rates(clause string) (out []rate) {
 		} else if each || thanIt.MatchString(before) {
 			continue
 		}
+		if class == "copy" && word == "" && !f.bytes && (lineSpeed.MatchString(own) || speedOfLine.MatchString(after)) && !ofFiles.MatchString(clause) {
+			class = "" // of a line
+		}
 		bits := f.of(cmp.Or(class, "told"))
 		if bits < 50e3 || bits > 1e12 {
 			continue
 		}
-		out = append(out, rate{bits, class, word})
+		out = append(out, rate{bits, class, word, f.bytes})
 	}
 	return out
 }
@@ -188,6 +227,10 @@ func (t *teller) keep(r rate) {
 		t.extreme("carried_bps", r.bits, 1)
 	}
 	switch r.class {
+	case "":
+		if r.bytes {
+			t.extreme("bytes_bps", r.bits, -1)
+		}
 	case "net":
 		if iperf3Word.MatchString(r.word) {
 			t.set("by_iperf3", r.word)
@@ -257,6 +300,9 @@ var falling = piece.Compile(`(?i)\b(?:starts?|started|begins?|began|initially|at
 
 var fell = piece.Compile(`(?i)\b(?:drops?|dropped|dropping|falls?|fell|fall(?:ing)?|declin\w*|(?:gradually )?reduc\w+|slows? down|goes down|went down|decreas\w*|settles?|tanks?)\b`)
 
+// farthestFall is how far behind the fast beginning the fall is told, in bytes.
+const farthestFall = 220
+
 // falls notes a copy that starts fast and is slow later.
 func (t *teller) falls(text string) bool {
 	from := falling.FindAllStringSubmatchIndex(text, 1)
@@ -265,7 +311,7 @@ func (t *teller) falls(text string) bool {
 	}
 	rest := text[from[0][1]:]
 	to := fell.FindAllStringSubmatchIndex(rest, 1)
-	if len(to) == 0 {
+	if len(to) == 0 || to[0][0] > farthestFall || strings.HasPrefix(rest[to[0][1]:], " back") {
 		return false
 	}
 	early, late := allBits(rest[:to[0][0]]), allBits(rest[to[0][1]:])

@@ -196,6 +196,9 @@ func (t *teller) connections(text string) {
 		}
 		for _, f := range carried(clause) {
 			t.extreme("rate_most", f.bits, 1)
+			if f.bits >= 1e6 {
+				t.extreme("rate_least", f.bits, -1)
+			}
 		}
 		switch one, many := single.MatchString(clause), several.MatchString(clause); {
 		case many && strings.TrimSpace(clause) != "":
