@@ -189,6 +189,8 @@ func TestBundlesTold(t *testing.T) {
 		{"one way", "The bond has one port less since the link was down, which is slow.\nLACP packets come only from the switch then, none of ours is there.\n", record.LACPDown, 0.55, 0.65, "", ""},
 		{"ECMP", "ECMP does not distribute the packets of our flows equally over its next hops.\n", record.HashImbalance, 0.4, 0.5, "do not carry alike", ""},
 		{"few words", "LAG hashing doesn't work\nWe use SONiC with a port channel of four.\n", record.HashImbalance, 0.4, 0.5, "do not carry alike", ""},
+		{"a slot's ceiling", "All four ports together carry 3.1 Gbps, three of them 2.8 Gbps.\nThere is a ceiling of about 3 Gbps for what goes through a Board 4's PCIe slot.\n", record.CardSlot, 0.5, 0.6, "share its lanes", ""},
+		{"a slot that is none", "All four ports together carry 3.1 Gbps, three of them 2.8 Gbps.\nMaybe the PCIe bus is the bottleneck, I have not looked.\n", record.Unknown, 0, 0, "", "share its lanes"},
 		{"a high load", "iperf from the guest comes to 1.4 Gbps only.\nThere is a very high CPU utilization during the test - around 80% system time.\n", record.SenderCPU, 0.5, 0.65, "", ""},
 		{"a load at other times", "iperf from the guest comes to 1.4 Gbps only.\nThere is no high CPU utilization during the test - around 8% system time.\n", record.Unknown, 0, 0, "", "the processor is the limit"},
 	})
