@@ -54,6 +54,14 @@ func SendBuffers(from netstate.Host, more float64) record.Way {
 	return record.Way{larger(from, sendBuffers, 16384, more)}
 }
 
+// Buffers is what raises the buffer that a cause names: SendBuffers or ReceiveBuffers.
+func Buffers(cause record.Cause, from, to netstate.Host, more float64) record.Way {
+	if cause == record.SendBuffer {
+		return SendBuffers(from, more)
+	}
+	return ReceiveBuffers(from, to, more)
+}
+
 func off(h netstate.Host, key string) bool {
 	v := h.SysctlInts(key)
 	return len(v) == 1 && v[0] == 0

@@ -10,6 +10,7 @@ import (
 
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/unit"
 )
 
 // HostRoute leads from the host's own address to the peer by the link that holds the
@@ -25,6 +26,26 @@ func hostRoute(h netstate.Host, own, peer netip.Addr) []string {
 		argv = append(argv, "via", gw.String())
 	}
 	return append(argv, "dev", holder.Name, "src", own.String())
+}
+
+// UnlikeWeights are those of the next hops of a route, by link, where the links are equally
+// fast and the weights not equal; else nil.
+func UnlikeWeights(h netstate.Host, hops []netstate.NextHop) map[string]int {
+	out, unlike := map[string]int{}, false
+	var speed unit.BitRate
+	for _, hop := range hops {
+		l, ok := h.Link(hop.Link)
+		if !ok || hop.Dead || l.Speed <= 0 || speed > 0 && l.Speed != speed {
+			return nil
+		}
+		speed = l.Speed
+		out[hop.Link] = max(hop.Weight, 1)
+		unlike = unlike || out[hop.Link] != out[hops[0].Link]
+	}
+	if !unlike || len(out) < len(hops) {
+		return nil
+	}
+	return out
 }
 
 // EvenHops gives the next hops of a route of the host one weight: the same command again

@@ -3,6 +3,7 @@ package trial
 import (
 	"slices"
 
+	"github.com/linerate/linerate/diagnose/remedy"
 	"github.com/linerate/linerate/diagnose/trial/without"
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/netstate"
@@ -30,7 +31,7 @@ func (v *wayView) after(h hypothesis) (unit.BitRate, *record.NextLimit) {
 		}
 		return t.Ceiling, &record.NextLimit{Cause: record.LineRate, Rate: t.Ceiling, Why: "every link carries its own addresses' traffic"}
 	}
-	ends := without.Ends{From: v.from, To: v.to, EachWay: v.eachWay, LowerMTU: v.lowersTo(), WiderMTU: v.widest()}
+	ends := without.Ends{From: v.from, To: v.to, EachWay: v.eachWay, BothBuffers: h.bothBuffers, LowerMTU: v.lowersTo(), WiderMTU: v.widest()}
 	ends.Switches = h.switches || len(h.remedy) > 0 && slices.ContainsFunc(h.remedy[0], func(a record.Action) bool { return a.Switch == record.HashPorts })
 	best, streams := without.Limit(v.fabric, cause, ends), max(t.Streams, 1)
 	if without.Placement(cause) {
@@ -51,8 +52,7 @@ func (v *wayView) after(h hypothesis) (unit.BitRate, *record.NextLimit) {
 	if err != nil || p.Ceiling <= 0 {
 		return 0, nil // of links whose speed nobody knows no rate is promised
 	}
-	lost := cause == record.MTU && slices.ContainsFunc(v.lanes, v.standsStill) // links are unused because of it
-	if used, unused := usedAndUnused(v.ingress); !without.Placement(cause) && !lost && len(unused) > 0 && !v.eachWay && t.Direction != flow.Both && total(used) > 0 && total(used) < p.Rate {
+	if used, unused := usedAndUnused(v.ingress); !without.Placement(cause) && !(cause == record.MTU && slices.ContainsFunc(v.lanes, v.standsStill)) && len(unused) > 0 && !v.eachWay && t.Direction != flow.Both && total(used) > 0 && total(used) < p.Rate {
 		p.Rate, p.Limit, p.Limits = total(used), record.SingleLink, nil
 	}
 	next := &record.NextLimit{Cause: p.Limit, Rate: p.Rate, Why: "as predicted"}
@@ -63,6 +63,18 @@ func (v *wayView) after(h hypothesis) (unit.BitRate, *record.NextLimit) {
 		next = nil
 	}
 	return p.Rate, next
+}
+
+// withTwin is h with the other end's buffer raised as well, where that would be the next limit.
+func (v *wayView) withTwin(h hypothesis, next *record.NextLimit) (hypothesis, bool) {
+	buffers := []record.Cause{record.ReceiveWindow, record.SendBuffer}
+	own := askedBuffer(v.lanes, func(s record.Socket) unit.Bytes { return max(s.SndBuf, s.RcvBuf) }) > 0
+	if next == nil || own || v.eachWay || !slices.Contains(buffers, h.cause) || !slices.Contains(buffers, next.Cause) || len(h.remedy) == 0 || len(h.remedy[0]) == 0 || len(h.remedy[0][0].Run) == 0 {
+		return h, false
+	}
+	twin := remedy.Buffers(next.Cause, v.fabric.Hosts[v.from], v.fabric.Hosts[v.to], v.toGain())
+	h.remedy, h.bothBuffers, h.mended = append(record.Remedy{h.remedy[0].Joined(twin)}, h.remedy[1:]...), true, "With buffers that do not bind at either end"
+	return h, true
 }
 
 // smallLeaves is the part of the links that segments leave which are smaller than the

@@ -1,7 +1,9 @@
 package trial
 
 import (
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/record"
@@ -48,6 +50,49 @@ func TestWindowTighter(t *testing.T) {
 	}
 	if got := waits(128<<10, 1<<20); got.Cause != record.SendBuffer {
 		t.Errorf("%s: %s", got.Cause, got.Summary)
+	}
+}
+
+// TestBothBuffers: where the sender's buffer would be the next limit after the receiver's
+// window, both are raised; an ample one, or one that the program asked for, is let be.
+func TestBothBuffers(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name  string
+		wmem  string
+		asked unit.Bytes
+		want  []string // keys, in the first way
+	}{
+		{"both are small", "4096 16384 200000", 0, []string{"net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem"}},
+		{"the window alone", "4096 16384 4194304", 0, []string{"net.ipv4.tcp_rmem"}},
+		{"the program's own", "4096 16384 200000", 200_000, []string{"net.ipv4.tcp_rmem"}},
+	} {
+		f := pair{end: end{links: 1}, rtt: 20 * time.Millisecond}.fabric()
+		for name, values := range map[string]map[string]string{"a": {"net.ipv4.tcp_wmem": c.wmem, "net.ipv4.tcp_rmem": "4096 131072 6291456"}, "b": {"net.ipv4.tcp_rmem": "4096 40000 80000", "net.ipv4.tcp_wmem": "4096 16384 4194304"}} {
+			h := f.Hosts[name].Clone()
+			h.Sysctls = map[string]netstate.Sysctl{}
+			for key, value := range values {
+				h.Sysctls[key] = netstate.Sysctl{Value: value}
+			}
+			f.Hosts[name] = h
+		}
+		trial := measured(sent(1, rates(16e6), rates(16e6)), func(c *record.TCP) { c.RwndLimited, c.RTTMS, c.MinRTTMS, c.SndWnd = 0.9, 20.2, 20, 40<<10 })
+		if c.asked > 0 {
+			trial.Lanes[0].Asked = &record.Socket{SndBuf: c.asked}
+		}
+		got := Judge(f, trial)
+		if got.Cause != record.ReceiveWindow || len(got.Ways[0]) != len(c.want) {
+			t.Errorf("%s: %s, to do: %s", c.name, got.Cause, got.Remedy)
+			continue
+		}
+		for i, key := range c.want {
+			if !strings.Contains(got.Ways[0][i].Line(), key) {
+				t.Errorf("%s: step %d is %s, want %s", c.name, i, got.Ways[0][i].Line(), key)
+			}
+		}
+		if limit := got.Next; len(c.want) == 2 && (limit == nil || limit.Cause != record.LineRate) {
+			t.Errorf("%s: next is %+v", c.name, limit)
+		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/diagnose"
+	"github.com/linerate/linerate/diagnose/trial/carried"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -66,6 +67,9 @@ func (v *wayView) oneSided(doubt func(full, idle []linkLoad, placed int) float64
 		placed := len(v.lanesOn(idle, i == 0))
 		if placed == 0 && !v.placedOn(i == 0) && slices.ContainsFunc(idle, func(l linkLoad) bool { return l.share() > strayShare }) {
 			placed = -1
+		}
+		if clean := carried.Lossless(v.lanes); placed < 0 && len(clean) < len(v.lanes) && diagnose.Fraction(carried.Goodput(clean), total(full)) >= fullLink {
+			continue // the others have room because their streams lose
 		}
 		sure := doubt(full, idle, placed)
 		if sure == 0 {

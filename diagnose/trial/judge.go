@@ -26,6 +26,7 @@ type hypothesis struct {
 	against      []record.Evidence
 	remedy       record.Remedy
 	switches     bool   // what repairs it is a switch's hash, in whatever words
+	bothBuffers  bool   // what repairs it raises the buffers of both ends
 	at           string // the host that the remedy is for; "" the cause tells
 	missing      []string
 	decide       record.Decision
@@ -136,12 +137,16 @@ func (v *wayView) finding(h hypothesis, others []hypothesis) record.Finding {
 		Cause: h.cause, Confidence: h.sure, Summary: h.summary, Evidence: h.evidence, Against: h.against,
 		Missing: append(slices.Clone(h.missing), v.missing()...), Decide: h.decide,
 	}
+	if !h.nothingToWin {
+		f.Expected, f.Next = v.after(h)
+		if both, ok := v.withTwin(h, f.Next); ok {
+			h = both
+			f.Expected, f.Next = v.after(h)
+		}
+	}
 	f.Do(remedy.On(v.fabric.Hosts, h.cause, v.from, v.to, h.at, h.remedy))
 	f.Also = v.alternatives(h, others)
 	v.notInForce(&f)
-	if !h.nothingToWin {
-		f.Expected, f.Next = v.after(h)
-	}
 	if f.Decide.Probe == "" && h.sure < sureEnough {
 		f.Decide = v.decision(h, others)
 	}

@@ -14,7 +14,7 @@ import (
 // what holds these is no loss.
 func (v *wayView) judgedLanes() []record.Lane {
 	lanes := v.lanesOffFullLinks()
-	lossless := slices.DeleteFunc(slices.Clone(lanes), func(l record.Lane) bool { return l.Retransmits > 0 || l.TCP.BytesRetrans > 0 })
+	lossless := carried.Lossless(lanes)
 	if 2*len(lossless) > len(lanes) && carried.Goodput(lossless) > v.goodput/2 && v.waitsOf(lossless).queued() > 1 {
 		return lossless
 	}

@@ -106,7 +106,7 @@ func (v *wayView) nearLineRate() (hypothesis, bool) {
 // each loss the window takes its time to grow back.
 func (v *wayView) unbridged(side []linkLoad) (hypothesis, bool) {
 	w := v.waits
-	if !v.room() || len(v.lanes) > 2 || w.repeated == 0 || w.cwndLimited < fullWindows || w.queued() > 0.3 {
+	if v.share() >= (fullLink+slackLink)/2 || len(v.lanes) > 2 || w.repeated == 0 || w.cwndLimited < fullWindows && w.flight <= fullFlight*w.cwnd || w.queued() > 0.3 {
 		return hypothesis{}, false
 	}
 	return hypothesis{

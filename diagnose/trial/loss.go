@@ -63,8 +63,9 @@ func (v *wayView) losesBelowFull() bool {
 }
 
 // fullWindows is the part of the samples in which the congestion window was full, from
-// which on it is what held the streams.
-const fullWindows = 0.8
+// which on it is what held the streams; so does one of which fullFlight is under way in
+// the mean.
+const fullWindows, fullFlight = 0.8, 0.95
 
 // weighLoss lowers the confidence by what speaks for another reason of the
 // losses, or for another limit than them.

@@ -314,12 +314,12 @@ func (v *wayView) hiddenShaper() (hypothesis, bool) {
 // mostStill is the part of the time in which a limit may let nothing through.
 const mostStill = 0.3
 
-// stoodStill is the part of the blocks of a trial of one way that carried nothing.
+// stoodStill is the part of the blocks of a trial of one way that carried as good as nothing.
 func (v *wayView) stoodStill() float64 {
 	if len(v.trial.Blocks) < 5 || v.trial.Direction != v.way {
 		return 0
 	}
-	return float64(len(slices.DeleteFunc(slices.Clone(v.trial.Blocks), func(r unit.BitRate) bool { return r > 0 }))) / float64(len(v.trial.Blocks))
+	return float64(len(slices.DeleteFunc(slices.Clone(v.trial.Blocks), func(r unit.BitRate) bool { return r > asGoodAsNothing*slices.Max(v.trial.Blocks) }))) / float64(len(v.trial.Blocks))
 }
 
 // fullBeside is a link of the sender's that is full by itself while the others carry nearly

@@ -15,7 +15,6 @@ import (
 	"github.com/linerate/linerate/steer"
 	"github.com/linerate/linerate/steer/switchhash"
 	"github.com/linerate/linerate/steer/system"
-	"github.com/linerate/linerate/unit"
 )
 
 // striped is what deals flows out over one side's links: the sender's bond, or
@@ -40,26 +39,6 @@ func (d striped) heavier(full, idle []linkLoad) bool {
 		most = max(most, d.weights[l.link])
 	}
 	return most > 0 && least > most
-}
-
-// unlikeWeights are those of the next hops of a route, by link, where the links are equally
-// fast and the weights not equal; else nil.
-func unlikeWeights(h netstate.Host, hops []netstate.NextHop) map[string]int {
-	out, unlike := map[string]int{}, false
-	var speed unit.BitRate
-	for _, hop := range hops {
-		l, ok := h.Link(hop.Link)
-		if !ok || hop.Dead || l.Speed <= 0 || speed > 0 && l.Speed != speed {
-			return nil
-		}
-		speed = l.Speed
-		out[hop.Link] = max(hop.Weight, 1)
-		unlike = unlike || out[hop.Link] != out[hops[0].Link]
-	}
-	if !unlike || len(out) < len(hops) {
-		return nil
-	}
-	return out
 }
 
 func (v *wayView) striped(sending bool) striped {
@@ -163,7 +142,7 @@ func (v *wayView) multipath(h netstate.Host) (striped, bool) {
 			mend:   record.Do(record.Sysctl(h.Name, key, "1")),
 			mended: "With a hash that takes ports",
 		}
-		if d.weights = unlikeWeights(h, r.Hops); d.weights != nil {
+		if d.weights = remedy.UnlikeWeights(h, r.Hops); d.weights != nil {
 			d.even = remedy.EvenHops(h, r)
 			d.mend = record.Remedy{d.mend[0].Joined(d.even)}
 		}

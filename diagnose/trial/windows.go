@@ -240,7 +240,7 @@ func (v *wayView) bufferText() string {
 	}
 	mean, _ := tcp.SendFilled(most.SndBuf)
 	if mean > most.SndBuf {
-		return fmt.Sprintf(": %v, which takes in pieces of 64 KiB, allow about %v a stream over %.1f ms", most.SndBuf, rateOver(mean, most.TCP.RTTMS), most.TCP.RTTMS)
+		return fmt.Sprintf(": %v, which takes in pieces of 64 KiB, allow about %v a stream or more over %.1f ms", most.SndBuf, rateOver(mean, most.TCP.RTTMS), most.TCP.RTTMS)
 	}
 	return fmt.Sprintf(": %v over %.1f ms allow about %v a stream", most.SndBuf, most.TCP.RTTMS, rateOver(most.SndBuf, most.TCP.RTTMS))
 }

@@ -91,7 +91,7 @@ func stepBetweenHosts(v *scene.View) {
 // onlyLink is a host's one real link; false where it has none or several that are up.
 func onlyLink(h *piece.Host) (only scene.Port, ok bool) {
 	for _, name := range h.Subjects("link") {
-		if name == "lo" || !scene.Physical(name) || scene.Word(h, name, "kind") == "bridge" || scene.Word(h, name, "kind") == "vlan" || scene.NoLink(h, "link "+name) || isWireless(h, name) || strings.HasPrefix(name, "lo") || strings.Contains(name, ".") || strings.Contains(name, "Loopback") {
+		if name == "lo" || !scene.Physical(name) || scene.Word(h, name, "kind") == "bridge" || scene.VLAN(h, name) || scene.NoLink(h, "link "+name) || isWireless(h, name) || strings.HasPrefix(name, "lo") || strings.Contains(name, "Loopback") {
 			continue
 		}
 		speed := scene.SpeedOf(h, name)

@@ -60,7 +60,7 @@ func SharedSubnets(h *piece.Host) [][2]Own {
 // on top of it (macvlan, ipvlan, a vnic), or two of those. What goes by either goes by
 // that link. VLANs are networks of their own.
 func oneBelow(h *piece.Host, a, b string) bool {
-	if vlan(h, a) || vlan(h, b) {
+	if VLAN(h, a) || VLAN(h, b) {
 		return false
 	}
 	low := lowest(h, a)
@@ -84,7 +84,8 @@ func lowest(h *piece.Host, link string) string {
 	return link
 }
 
-func vlan(h *piece.Host, link string) bool {
+// VLAN reports a link that the texts show as one, by its tag, its kind or its name.
+func VLAN(h *piece.Host, link string) bool {
 	_, tagged := h.Get("link "+link, "id")
 	return tagged || Word(h, link, "kind") == "vlan" || strings.Contains(link, ".") || strings.HasPrefix(link, "vlan")
 }

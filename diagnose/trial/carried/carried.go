@@ -74,6 +74,11 @@ func withoutQueue(all []record.Lane) []record.Lane {
 	return nil
 }
 
+// Lossless are the streams of which nothing was sent again.
+func Lossless(lanes []record.Lane) []record.Lane {
+	return slices.DeleteFunc(slices.Clone(lanes), func(l record.Lane) bool { return l.Retransmits > 0 || l.TCP.BytesRetrans > 0 })
+}
+
 // Goodput is what the streams carry together.
 func Goodput(lanes []record.Lane) (sum unit.BitRate) {
 	for _, l := range lanes {

@@ -10,7 +10,9 @@ import (
 type Ends struct {
 	From, To string // who sends, and who receives
 	EachWay  bool   // both do both, and the limit binds each way
-	Switches bool   // those between them that read no ports hash by them instead
+	// BothBuffers raises the receiver's and the sender's where one of the two is the limit.
+	BothBuffers bool
+	Switches    bool // those between them that read no ports hash by them instead
 	// LowerMTU is what every link is set to where larger packets get lost on the way,
 	// WiderMTU what the links are given at the least where they do not; zero unknown.
 	LowerMTU, WiderMTU int
@@ -55,13 +57,15 @@ func Limit(f predict.Fabric, cause record.Cause, e Ends) predict.Fabric {
 		spread(best, e.To, netstate.ActiveBackup, netstate.BalanceTLB)
 		joinPorts(best, e.From, e.To)
 		set(best, "1", "net.ipv4.fib_multipath_hash_policy", e.From, e.To)
-	case record.ReceiveWindow:
+	}
+	if cause == record.ReceiveWindow || cause == record.SendBuffer && e.BothBuffers {
 		for _, h := range receivers {
 			raise(best, h, "net.ipv4.tcp_rmem")
 			set(best, "1", "net.ipv4.tcp_moderate_rcvbuf", h)
 		}
 		set(best, "1", "net.ipv4.tcp_window_scaling", e.From, e.To)
-	case record.SendBuffer:
+	}
+	if cause == record.SendBuffer || cause == record.ReceiveWindow && e.BothBuffers {
 		for _, h := range senders {
 			raise(best, h, "net.ipv4.tcp_wmem")
 		}

@@ -237,7 +237,7 @@ func rarerBonds() []kind {
 		{name: "LACP is lost on one port", shape: "bond", suit: eight, truth: causes(record.LACPDown), done: func(s *stand) string {
 			return "a: tc qdisc add dev eth1 ingress\na: tc filter add dev eth1 ingress protocol 0x8809 matchall action drop\nhere: sleep 6\n"
 		}},
-		{name: "a member that drops large packets", shape: "bond", suit: eight, truth: causes(record.MTU, record.Congestion, record.LACPDown), says: "mtu|bytes|pass", unmeasured: "(?i)mtu|bytes|pass|streams", done: func(s *stand) string {
+		{name: "a member that drops large packets", shape: "bond", suit: func(s *stand) { singly(s); s.flows = 8 }, truth: causes(record.MTU, record.Congestion, record.LACPDown), says: "mtu|bytes|pass", unmeasured: "(?i)mtu|bytes|pass|streams", done: func(s *stand) string {
 			return "m: tc qdisc add dev pa1 ingress\nm: tc filter add dev pa1 ingress protocol ip basic match 'cmp(u16 at 2 layer 1 gt 1400)' action drop\na: sysctl -qw net.ipv4.tcp_mtu_probing=0\n"
 		}},
 		{name: "a bond's ports by a queue's number", shape: "xor", suit: eight, truth: one, done: func(s *stand) string {
