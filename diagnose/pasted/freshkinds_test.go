@@ -145,3 +145,53 @@ func TestHalfBundles(t *testing.T) {
 		{"large frames that pass", "When the MTU is changed to 9000 the speed is the same here.\nWith an MTU of 1500:\n" + run, record.Unknown, 0, 0, "", "ping -M do -s 8972"},
 	})
 }
+
+// TestPortsWithoutLink: ports of bundles without a link, by outputs that say it each in its
+// own way.
+func TestPortsWithoutLink(t *testing.T) {
+	lagg := func(proto, carrier string, flags ...string) string {
+		text := "# ifconfig lagg4\nlagg4: flags=8843<UP,BROADCAST,RUNNING,SIMPLEX,MULTICAST> metric 0 mtu 1500\n\tmedia: Ethernet autoselect\n\tstatus: " + carrier + "\n\tlaggproto " + proto + " lagghash l2,l3,l4\n"
+		for i, f := range flags {
+			text += "\tlaggport: ix" + string(rune('0'+i)) + " flags=" + f + "\n"
+		}
+		return text
+	}
+	linux := func(first string) string {
+		return "Our bond is slow since yesterday.\n$ ifconfig\nbond3: flags=5187<UP,BROADCAST,RUNNING,MASTER,MULTICAST>  mtu 1500\n        inet 192.0.2.20  netmask 255.255.255.0\n\neth4: flags=" + first + "  mtu 1500\n        txqueuelen 1000  (Ethernet)\n\neth5: flags=6211<UP,BROADCAST,RUNNING,SLAVE,MULTICAST>  mtu 1500\n        txqueuelen 1000  (Ethernet)\n"
+	}
+	dladm := func(link string) string {
+		return "# dladm show-aggr\nkey: 3 (0x0003) policy: L4      address: 0:14:4f:0:0:1 (auto)\n           device       address                 speed           duplex  link    state\n           nxge1        0:14:4f:0:0:1     " + link + "\n           nxge0        0:14:4f:0:0:2     1000  Mbps    full    up      attached\n"
+	}
+	slot := func(driver, gts, width string) string {
+		return "[    3.6] " + driver + " 0000:07:00.0: PCI Express bandwidth of " + gts + "GT/s available\n[    3.6] " + driver + " 0000:07:00.0: (Speed:5.0GT/s, Width: x" + width + ", Encoding Loss:20%)\n"
+	}
+	judgeHardware(t, []hardwareCase{
+		{"a lagg without any", lagg("loadbalance", "no carrier", "0<>", "0<>"), record.LACPDown, 0.7, 0.8, "ix0 and ix1 have no link", "gives each flow one link"},
+		{"a lagg with one", lagg("roundrobin", "active", "4<ACTIVE>", "0<>"), record.SingleLink, 0.7, 0.8, "1 of 2 links", ""},
+		{"a whole lagg", lagg("loadbalance", "active", "4<ACTIVE>", "4<ACTIVE>"), record.SingleLink, 0.45, 0.55, "gives each flow one link", "have no link"},
+		{"a bond's port that does not run", linux("6147<UP,BROADCAST,SLAVE,MULTICAST>"), record.SingleLink, 0.8, 0.9, "eth4 has no link", ""},
+		{"both run", linux("6211<UP,BROADCAST,RUNNING,SLAVE,MULTICAST>"), record.Unknown, 0, 0, "", "has no link"},
+		{"Solaris 10", dladm("0     Mbps    unknown down    standby"), record.SingleLink, 0.8, 0.9, "nxge1 has no link", ""},
+		{"Solaris 10, whole", dladm("1000  Mbps    full    up      attached"), record.Unknown, 0, 0, "", "has no link"},
+		{"a slot for no such card", slot("ixgbe", "4", "1"), record.CardSlot, 0.6, 0.7, "x1 at 5 GT/s", ""},
+		{"a slot for a gigabit", slot("igb", "4", "1"), record.Unknown, 0, 0, "", "PCIe slot limits"},
+		{"a slot that does", slot("ixgbe", "16", "4"), record.Unknown, 0, 0, "", "PCIe slot limits"},
+	})
+}
+
+// TestBundlesTold: what people say of a bundle, in the words of their own.
+func TestBundlesTold(t *testing.T) {
+	judgeHardware(t, []hardwareCase{
+		{"not all", "We noticed that this ESXi host wasn't utilizing all NICs that are assigned to its NIC team.\n", record.HashImbalance, 0.4, 0.5, "do not carry alike", ""},
+		{"all", "We noticed that this ESXi host was utilizing all NICs that are assigned to its NIC team.\n", record.Unknown, 0, 0, "", "do not carry alike"},
+		{"did not come up", "After the upgrade of the node the network bond did not come up, with 802.3ad.\n", record.LACPDown, 0.4, 0.6, "LACP has not agreed", ""},
+		{"came up", "After the upgrade of the node the network bond did come up, with 802.3ad.\n", record.Unknown, 0, 0, "", "LACP has not agreed"},
+		{"one way", "The bond has one port less since the link was down, which is slow.\nLACP packets come only from the switch then, none of ours is there.\n", record.LACPDown, 0.55, 0.65, "", ""},
+		{"ECMP", "ECMP does not distribute the packets of our flows equally over its next hops.\n", record.HashImbalance, 0.4, 0.5, "do not carry alike", ""},
+		{"few words", "LAG hashing doesn't work\nWe use SONiC with a port channel of four.\n", record.HashImbalance, 0.4, 0.5, "do not carry alike", ""},
+		{"a slot's ceiling", "All four ports together carry 3.1 Gbps, three of them 2.8 Gbps.\nThere is a ceiling of about 3 Gbps for what goes through a Board 4's PCIe slot.\n", record.CardSlot, 0.5, 0.6, "share its lanes", ""},
+		{"a slot that is none", "All four ports together carry 3.1 Gbps, three of them 2.8 Gbps.\nMaybe the PCIe bus is the bottleneck, I have not looked.\n", record.Unknown, 0, 0, "", "share its lanes"},
+		{"a high load", "iperf from the guest comes to 1.4 Gbps only.\nThere is a very high CPU utilization during the test - around 80% system time.\n", record.SenderCPU, 0.5, 0.65, "", ""},
+		{"a load at other times", "iperf from the guest comes to 1.4 Gbps only.\nThere is no high CPU utilization during the test - around 8% system time.\n", record.Unknown, 0, 0, "", "the processor is the limit"},
+	})
+}

@@ -47,6 +47,9 @@ func slots(v *scene.View) {
 	}
 }
 
+// leastOfDrivers is the speed of a port of the slowest card that a driver is for.
+var leastOfDrivers = map[string]unit.BitRate{"ixgbe": 10 * unit.Gbps, "i40e": 10 * unit.Gbps, "ice": 10 * unit.Gbps, "bnx2x": 10 * unit.Gbps, "mlx4_en": 10 * unit.Gbps, "cxgb4": 10 * unit.Gbps, "mlx5_core": 10 * unit.Gbps}
+
 // isolated: a bridge with ACS on, where devices talk to each other.
 func isolated(v *scene.View, h *piece.Host, bdf string) {
 	acs, ok := h.Get("pci "+bdf, "acs")
@@ -145,7 +148,9 @@ func slot(v *scene.View, h *piece.Host, subject string, need unit.BitRate, ports
 	_, downgraded := h.Get(subject, "downgraded")
 	_, complained := h.Get(subject, "insufficient")
 	limited := can.width > 0 && now.width < can.width || can.speed > 0 && now.speed < can.speed || downgraded || complained
-	if !limited && need == 0 || need > 0 && rate >= need {
+	driver, _ := h.Get(subject, "driver")
+	least := leastOfDrivers[driver.Text]
+	if !limited && need == 0 && rate >= least || need > 0 && rate >= need {
 		return
 	}
 	name, _ := h.Get(subject, "name")
@@ -160,6 +165,9 @@ func slot(v *scene.View, h *piece.Host, subject string, need unit.BitRate, ports
 	switch {
 	case need > 0:
 		sure = 0.72
+	case rate < least:
+		sure = 0.66
+		evidence = append(evidence, scene.Saw("driver of "+bdf, driver.Text+": of cards with ports of "+least.String()+" and more", driver.Source))
 	case !downgraded && !complained && now.width >= can.width:
 		sure, perhaps = 0.45, " That limits where its ports together need more: their speeds are not here."
 	}

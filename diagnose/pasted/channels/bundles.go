@@ -106,7 +106,7 @@ func lagg(v *scene.View, h *piece.Host, name string) {
 		evidence = append(evidence, e)
 		sure = 0.85
 	}
-	if proto.Text != "lacp" && proto.Text != "loadbalance" || scene.EvenMembers(h, name) {
+	if proto.Text != "lacp" && proto.Text != "loadbalance" || scene.EvenMembers(h, name) || scene.NoLink(h, "link "+name) {
 		return
 	}
 	if told && !scene.Contains(hash.Text, "l3", "l4") {

@@ -28,15 +28,19 @@ func laggMembers(h *piece.Host, name string) (in, out []string, at piece.Source)
 }
 
 // laggOut: ports of FreeBSD's LACP that are not active: no partner, or none like the
-// others'.
+// others'; of a lagg without LACP they have no link.
 func laggOut(v *scene.View) {
 	for _, h := range v.Hosts {
 		for _, name := range h.Subjects("link") {
-			if scene.Word(h, name, "laggproto") != "lacp" {
-				continue
-			}
+			proto := scene.Word(h, name, "laggproto")
 			in, out, at := laggMembers(h, name)
 			if len(out) == 0 || len(in)+len(out) < 2 {
+				continue
+			}
+			if proto == "loadbalance" || proto == "roundrobin" {
+				laggDead(v, h, name, in, out, at)
+			}
+			if proto != "lacp" {
 				continue
 			}
 			ports := strings.Join(out, " and ")
@@ -65,6 +69,21 @@ func laggOut(v *scene.View) {
 				fmt.Sprintf("On the switch put the ports of %s into the same LACP group (aggregate, LAG of type LACP) as the others of %s, then compare `ifconfig -v %s`; it is not lagghash.", ports, name, name), evidence...)
 		}
 	}
+}
+
+// laggDead: ports of a lagg that asks nobody (loadbalance, roundrobin) are active as long as
+// they have a link.
+func laggDead(v *scene.View, h *piece.Host, name string, in, out []string, at piece.Source) {
+	ports := strings.Join(out, " and ")
+	cause, what := record.SingleLink, fmt.Sprintf("%s carries with %d of %d links: %s have no link (loadbalance and roundrobin take every port that has one, whatever the switch does).", name, len(in), len(in)+len(out), ports)
+	if len(in) == 0 {
+		cause, what = record.LACPDown, fmt.Sprintf("No port of %s is active: %s have no link, and it has no carrier.", name, ports)
+	} else if len(in) > 1 {
+		return
+	}
+	v.Add(cause, 0.75, h, ports+" of "+name, what,
+		"See whether they are up (`ifconfig PORT up`, status: active), then the cables, modules and the switch's ports; that end needs a static group of just these ports.",
+		scene.Saw("flags of "+ports, "not active", at)).Ask = []scene.Missing{{Command: "ifconfig -a", Host: scene.NameOf(h), Why: "media and status of each port"}}
 }
 
 // evenLagg: a lagg whose ports are all in the bundle and carry alike.

@@ -119,6 +119,10 @@ var stories = []story{
 		"By what is said, a card has no RSS: SMB opens several connections only over cards that have it, and with one connection one core and one link do all the work.",
 		"Turn it on at both ends (`Enable-NetAdapterRss`, with several queues; Samba: interfaces = \"ADDRESS;capability=RSS,speed=N\"), see RSS Capable in `Get-SmbClientNetworkInterface`, and connect anew.", []scene.Missing{
 			{Command: "Get-SmbClientNetworkInterface; Get-SmbMultichannelConnection; Get-NetAdapterRss", Host: "both ends", Why: "which cards SMB may use with how many connections"}}},
+	{[]string{"slot_limit"}, nil, false, record.CardSlot, 0.54, "the slot (PCIe)",
+		"By what is said, the slot is where it ends: all ports of a card share its lanes, each way (x1 of generation 2 leaves about 3.2 Gbit/s of payload, of generation 3 about 6.5), however fast each port is alone.",
+		"See `lspci -vv` as root (LnkSta of the card and of the bridge above it); a slot with more lanes or of a newer generation, or fewer ports at once. Ports that do as much together as alone are not limited by it.", []scene.Missing{
+			{Command: "lspci -vv", Host: "the host", Why: "as root: LnkCap and LnkSta of the card and of the bridge above it"}}},
 	{[]string{"other_slot"}, nil, false, record.CardSlot, 0.5, "the slot",
 		"By what is said, the card that is slow is in another slot: slots of the same length may have fewer lanes or an older generation (behind the chipset, shared with M.2), and the card gets what its slot has.",
 		"`lspci -vv` as root: LnkSta of the card against LnkCap; put it into a slot of the processor with all its lanes.", []scene.Missing{

@@ -156,7 +156,7 @@ var readers = piece.Table{
 	othertext.WebPorts,
 	othertext.EdgeOffload,
 	othertext.RouterOS,
-	othertext.Solaris,
+	othertext.Solaris, othertext.AggregationKeys,
 	othertext.AIXOptions,
 	saidtext.Rates,
 	loadtext.Questions,

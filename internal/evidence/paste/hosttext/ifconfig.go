@@ -1,6 +1,7 @@
 package hosttext
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -91,7 +92,37 @@ func readIfconfig(s *sink, lines []piece.Line) (read int) {
 		}
 		read = i + 1
 	}
+	s.bonded(lines[:read])
 	return read
+}
+
+// bonded notes what ifconfig of Linux says of a bond and its ports by their flags alone:
+// a port that is UP and not RUNNING has no carrier, and with one bond all ports are its.
+func (s *sink) bonded(lines []piece.Line) {
+	master, bonds := "", 0
+	var ports []string
+	for _, name := range s.Host.Subjects("link") {
+		x, ok := s.Host.Get("link "+name, "flags")
+		if !ok || x.From < lines[0].Number || x.From > lines[len(lines)-1].Number {
+			continue
+		}
+		flags := strings.Split(x.Text, ",")
+		switch {
+		case slices.Contains(flags, "MASTER"):
+			master, bonds = name, bonds+1
+		case slices.Contains(flags, "SLAVE") && slices.Contains(flags, "UP"):
+			ports = append(ports, name)
+			if _, known := s.Host.Get("link "+name, "carrier"); !known {
+				s.Set("link "+name, "carrier", piece.YesNo[slices.Contains(flags, "RUNNING")], piece.Line{File: x.File, Number: x.From})
+			}
+		}
+	}
+	for _, name := range ports {
+		if _, known := s.Host.Get("link "+name, "master"); !known && bonds == 1 && len(ports) > 1 {
+			x, _ := s.Host.Get("link "+name, "flags")
+			s.Port(master, name, piece.Line{File: x.File, Number: x.From})
+		}
+	}
 }
 
 // onlyLink is the subject of an output whose command names one link; "" otherwise.

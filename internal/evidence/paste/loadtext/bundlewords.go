@@ -3,7 +3,7 @@ package loadtext
 import "github.com/linerate/linerate/internal/evidence/paste/piece"
 
 // groupWords are names of bundles and their settings beside bundleWords.
-var groupWords = piece.Compile(`(?i)\b(?:team\d+|(?:new-|get-)?net(?:lbfo|switch)team|nic ?teaming|teamed|team (?:them|the|two|three|four|all|my|both|\d|ports?|nics?|cards?|links?)|switch ?team|aggr\d+|802\.1ax|trunk group|(?:lacp|link) group|ip[- ]hash)\b`)
+var groupWords = piece.Compile(`(?i)\b(?:team\d+|(?:new-|get-)?net(?:lbfo|switch)team|nic ?teaming|teamed|team (?:them|the|two|three|four|all|my|both|\d|ports?|nics?|cards?|links?)|switch ?team|aggr\d+|802\.1ax|trunk group|(?:lacp|link) group|ip[- ]hash|ecmp)\b`)
 
 // bundleStates are how sentences say what is wrong with a bundle that is not just slow,
 // by the fact of "said" that each comes to, the plainest first.
@@ -16,7 +16,8 @@ var bundleStates = []struct {
 	{"no_lacp", piece.Compile(`(?i)\bno (?:ether ?channel|lacp|port[- ]?channel|lag|link[- ]aggregation)\b[^.;!?]{0,30}\b(?:is |was |are )?(?:configured|enabled|set up)\b[^.;!?]{0,20}\bswitch`)},
 	{"no_lacp", piece.Compile(`(?i)\b(?:dumb|unmanaged)\W{1,3}(?:\w+ ){0,2}switch\b`)},
 	// It does not come up.
-	{"not_up", piece.Compile(`(?i)\b(?:port-?channel|lagg?|bond|team|aggr|ae|po|ether-?channel|trk|bundle)[- ]?\w{0,9}\b[^.;!?]{0,40}\b(?:does(?:n'?t| not)|do(?:n'?t| not)|won'?t|will not|never|(?:can|could) ?not|can'?t) (?:come|get|go|comes?|goes) up\b`)},
+	{"not_up", piece.Compile(`(?i)\b(?:port-?channel|lagg?|bond|team|aggr|ae|po|ether-?channel|trk|bundle)[- ]?\w{0,9}\b[^.;!?]{0,40}\b(?:(?:does|did)(?:n'?t| not)|do(?:n'?t| not)|won'?t|will not|never|no longer|(?:can|could) ?not|can'?t) (?:come|get|go|comes?|goes|came) up\b`)},
+	{"not_up", piece.Compile(`(?i)\b(?:lagg?|bond|team|aggr|port-?channel|ether-?channel|bundle)(?:[- ]?(?:links?|ports?|interfaces?|members?|\d+))?\b[^.;!?]{0,24}\b(?:not|never) comm?ing up\b`)},
 	{"not_up", piece.Compile(`(?i)\b(?:port-?channels?|lagg?|bond|team|aggr|ether-?channel|bundle)(?: ?interface| ?\d+)?\b (?:is|are|was|stays?|remains?|goes|went|shows?(?: as)?|keeps? going) (?:always |in |still )?down\b`)},
 	{"not_up", piece.Compile(`(?i)\bno-carrier\b[^.;!?]{0,40}\b(?:bond|team|lagg|aggr|port-?channel)`)},
 	{"not_up", piece.Compile(`(?i)\b(?:bond|team|lagg|aggr|port-?channel)\w*\b[^.;!?]{0,40}\bno-carrier\b`)},
@@ -24,6 +25,7 @@ var bundleStates = []struct {
 	{"not_up", piece.Compile(`(?i)\b(?:bond|team|lagg|aggr|port-?channel|po)\d+ (?:is|was) not(?: (?:up|ready|active|running|working|coming up|getting up|forming)\b|\.?$)`)},
 	{"not_up", piece.Compile(`(?i)\b(?:ports?|members?|links?|interfaces?|nics?)\b[^.;!?]{0,40}\b(?:as|is|are|status|states?|stays?|flag(?:ged)?|remains?|become?s?|marked)\W{1,4}(?:in )?\W?(?:stand-?alone|unselected|not bundled)\b`)},
 	// Some of its links carry, others do not.
+	{"few_links", piece.Compile(`(?i)(?:\bnot|n['’]t|\bnever)\b(?: \w+){0,2} (?:us(?:e|es|ed|ing)|utili[sz](?:e|es|ed|ing)|tak(?:e|es|ing)) all(?: of)?(?: \w+){0,3} (?:links?|nics?|ports?|slaves?|interfaces?|members?|uplinks?|vmnics?|adapters?)\b`)},
 	{"few_links", piece.Compile(`(?i)\bonly (?:two|2|three|3)\b(?: \w+){0,3} (?:links?|nics?|ports?|slaves?|interfaces?|members?|uplinks?|vmnics?)\b`)},
 }
 

@@ -421,6 +421,9 @@ func (s *sink) logPCIe(text string, l piece.Line) {
 	}
 	if m := pcieOld.FindStringSubmatch(text); m != nil {
 		s.Set("pci "+fullBDF(m[1]), "available_gbps", m[2], l)
+		if driver, _, _ := strings.Cut(text, " "); knownDrivers[driver] {
+			s.Set("pci "+fullBDF(m[1]), "driver", driver, l)
+		}
 	}
 	if m := pcieComplaint.FindStringSubmatch(text); m != nil {
 		s.Set("pci "+fullBDF(m[1]), "insufficient", "yes", l)

@@ -44,7 +44,7 @@ func title(line string) bool {
 }
 
 // command is how a line of a configuration or of an output begins.
-var command = piece.Compile(`(?i)^\s*(?:[!#$>+-]|\d+(?:[:.)\s]|$)|interface|iface|auto|set|add|show|display|channel-|no |ip |lag (?:\d|hash|id)|lacp (?:rate|mode|time\w*|active|passive|system|port|priority|fast|slow|on|off)\b|bond\S*\s*:|switchport|port[ :]|name|mode|type|protocol|description|group|trunk)|:\s*\S+$`)
+var command = piece.Compile(`(?i)^\s*(?:[!#$>+-]|\d+(?:[:.)\s]|$)|interface|iface|auto|set|add|show|display|channel-|no |ip |lag (?:\d|hash\b|id\b)|lacp (?:rate|mode|time\w*|active|passive|system|port|priority|fast|slow|on|off)\b|bond\S*\s*:|switchport|port[ :]|name|mode|type|protocol|description|group|trunk)|:\s*\S+$`)
 
 var bundleWords = piece.Compile(`(?i)(?:聚合|双网卡|агрегац\p{L}*|объедин\p{L}* (?:\p{L}+ ){0,2}(?:порт|интерфейс|сетев)\p{L}*|agr[ée]gation\b|agregaci[óo]n\b|gebündelt\p{L}*|bündelung\b)|\b(?:bond(?:ed|ing|s)?|bond\d+|lacp|802\.3ad|link[ -]aggregat\w+|lagg?\d*|lag|port[ -]?channel\w*|ether[ -]?channel\w*|nic team\w*|teamd|balance-(?:alb|tlb|xor))\b`)
 
@@ -144,7 +144,10 @@ func readQuestions(s *sink, lines []piece.Line) (read int) {
 	}
 	if title(l.Text) {
 		s.topic(piece.Titled, "", l)
-		return 0
+		if m := uneven.FindString(l.Text); m != "" {
+			said("uneven", m)
+		}
+		return read
 	}
 	if bundleWords.MatchString(l.Text) && !noBundle.MatchString(l.Text) || groupWords.MatchString(l.Text) {
 		s.topic("bundle", "", l)

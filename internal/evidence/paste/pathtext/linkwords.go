@@ -42,6 +42,7 @@ var linkStories = []storyWords{
 	{"frag_asked", piece.Compile(`(?i)\b(?:needs? to frag\w*|frag\w* needed|packet too big)\b`)},
 	// SMB opens several connections on cards with RSS alone.
 	{"rss_false", piece.Compile(`(?i)\brss[- ]?(?:capable)?\b[^.;]{0,12}\b(?:false|not (?:capable|enabled|supported)|disabled|off|missing)\b|\bno rss\b`)},
+	{"slot_limit", piece.Compile(`(?i)\b(?:ceiling|limit(?:s|ed|ation)?|cap(?:s|ped)?|bottleneck\w*|maxim\w+)\b[^.;?]{0,70}\b(?:through|of|by|over|is|for) (?:the |a |an |my |its |this |that )?(?:[a-mo-z\d][\w']* ){0,3}pci-?e?(?: ?express)?(?: (?:2|3|4|gen ?\d)(?:\.\d)?)? (?:slot|bus|lanes?|link|bandwidth|connection)\b|\bpci-?e?(?: ?express)? (?:slot|bus|lanes?|link|bandwidth) (?:is|was|becomes?) (?:the |my |our )?(?:limit\w*|bottleneck\w*|ceiling)\b`)},
 	{"other_slot", piece.Compile(`(?i)\b(?:slow\w*|only|less|lower|half|worse)\b[^;]{0,100}\b(?:different|other|another|second|lower|bottom) (?:pci-?e?(?: express)? )?slot\b|\b(?:different|other|another|second|lower|bottom) (?:pci-?e?(?: express)? )?slot\b[^;]{0,60}\b(?:slow\w*|only|less|lower|half|worse)\b`)},
 	// ESXi's default, by its name.
 	{"by_port_id", piece.Compile(`(?i)\broute[d]? based on (?:the )?(?:originating|source) (?:virtual )?port\b|\boriginating (?:virtual )?port(?: id)?\b|\bvirtual port id\b`)},
