@@ -207,13 +207,13 @@ func TestReportPage(t *testing.T) {
 	}
 }
 
-// mostDrawing is how long a browser may take to lay out a large page: seconds of its
-// main thread alone, so that a busy machine does not judge. The matrix took less than a
-// second on one machine, and 1.2 and 1.4 s on another.
+// mostDrawing is how many times as long as a plain table of as many cells as the matrix
+// has a browser may take to lay out a large page: seconds of its main thread alone, so that
+// neither a busy machine nor a slow one judges. The matrix took 1.2 times as long.
 const mostDrawing = 2.0
 
 // TestLargePages: 200 hosts in the matrix, and a record of 10,000 trials, are each drawn
-// in about a second.
+// in about the time that a plain table takes.
 func TestLargePages(t *testing.T) {
 	large := mesh(0, 200, 10_000)
 	s := site(t, large)
