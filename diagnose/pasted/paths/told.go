@@ -99,20 +99,6 @@ func twoHomes(v *scene.View) {
 		"Let the client use each: iSCSI with a session to every portal and round robin in multipath (`path_selector round-robin 0`, ESXi: VMW_PSP_RR with iops=1); NFS 4.1 with `nconnect` and `trunkdiscovery` or `max_connect`, or several mounts; SMB 3 multichannel on both ends.", evidence...).Ask = asks
 }
 
-// slowerHome: a host with a gigabit port and a faster card, both in use, and a test that
-// carries what the gigabit does.
-func slowerHome(v *scene.View) {
-	h, evidence, ok := saidAll(v, "both_plugged", "gigabit_part", "faster_part")
-	best := v.Best()
-	if !ok || best < leastGigabit || best > mostGigabit || ofBundle(v) || v.HasFinding(record.AsymmetricRoute) {
-		return
-	}
-	v.Add(record.AsymmetricRoute, 0.54, h, "the port that is chosen (the gigabit one)",
-		fmt.Sprintf("By what is said, a gigabit port and a faster card are both in use, and %v is what the gigabit port carries when it is full: with both in one subnet a host sends by the route that comes first and answers for either address at either port. Giving a program the fast port's address (--bind) chooses its address, not its port.", best),
-		"Give the fast links a subnet of their own and connect by that address; or unplug the slow port; or metrics on both routes with arp_ignore=1 and arp_announce=2. `iperf3 --bind ADDRESS%LINK` binds to the port itself.",
-		evidence...).Ask = routeAsks
-}
-
 // otherSpeeds: a card of 2.5 or 5 Gbit/s at a port that knows 1 and 10 alone.
 func otherSpeeds(v *scene.View) {
 	h, x, ok := v.SaidBy("multi_gig")

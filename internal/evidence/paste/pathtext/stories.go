@@ -72,7 +72,7 @@ var (
 )
 
 // parts are stories that name what is there: one may ask about it as well.
-var parts = map[string]bool{"both_plugged": true, "gigabit_part": true, "faster_part": true, "usb2_word": true, "outside": true, "ethernet_word": true, "iscsi": true, "storage": true, "gre_ipsec": true, "narrow_slot": true, "several_ends": true, "one_here": true, "tunnel_word": true, "mac_hash": true, "by_port_id": true, "core_receives": true, "asks_for_one": true, "rss_false": true, "other_slot": true, "routed_way": true, "size_word": true, "multichannel": true, "program": true, "spread_tunnel": true, "esp_offload": true, "at_home": true, "nfs_word": true, "from_outside": true, "window_named": true}
+var parts = map[string]bool{"gigabit_part": true, "faster_part": true, "usb2_word": true, "outside": true, "ethernet_word": true, "iscsi": true, "storage": true, "gre_ipsec": true, "narrow_slot": true, "several_ends": true, "one_here": true, "tunnel_word": true, "mac_hash": true, "by_port_id": true, "core_receives": true, "asks_for_one": true, "rss_false": true, "other_slot": true, "routed_way": true, "size_word": true, "multichannel": true, "program": true, "spread_tunnel": true, "esp_offload": true, "at_home": true, "nfs_word": true, "from_outside": true, "window_named": true}
 
 // moreOf is a number before "gigabit" that makes it several.
 var moreOf = piece.Compile(`(?:\d\d|[02-9]|\.\d)[ -]?$`)
