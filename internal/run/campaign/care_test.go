@@ -1,6 +1,7 @@
 package campaign
 
 import (
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -22,14 +23,15 @@ func TestCareHalts(t *testing.T) {
 		word, why   string
 	}{
 		{"no bounds", Care{}, time.Hour, 1 << 50, 1 << 40, 1, "", ""},
-		{"within both", Care{MaxTime: time.Minute, MaxBytes: 1e9}, 45 * time.Second, 5e8, 1e8, 0.25, "", ""},
+		{"within both", Care{MaxTime: time.Minute, MaxBytes: 1e9}, 59 * time.Second, 8e8, 1e8, 1. / 60, "", ""},
 		{"its time is over", Care{MaxTime: time.Minute}, time.Minute, 0, 0, 0, measure.StopSeconds, "the cap of 1m0s was reached"},
-		{"its bytes are", Care{MaxBytes: 1e9}, 0, 2e9, 0, 0, measure.StopBytes, "was reached"},
-		{"they would be", Care{MaxBytes: 1e9}, 0, 7.5e8, 2.5e8, 0.25, measure.StopBytes, "was reached"},
+		{"more than its bytes", Care{MaxBytes: 1e9}, 0, 2e9, 0, 0, measure.StopBytes, "was reached"},
+		{"its bytes are", Care{MaxBytes: 1e9}, 0, 1e9, 0, 0, measure.StopBytes, "was reached"},
+		{"they would be", Care{MaxBytes: 1e9}, 0, 9e8, 1e8, 0.1, measure.StopBytes, "was reached"},
 	} {
 		k := &care{Care: c.care, began: begin, now: func() time.Time { return begin.Add(c.after) }}
 		k.Moved(c.moved)
-		if got := k.Left(); got != c.left {
+		if got := k.Left(); math.Abs(got-c.left) > 1e-9 {
 			t.Errorf("%s: %v is left, want %v", c.name, got, c.left)
 		}
 		if got := k.Halt(c.next); got != c.word {

@@ -40,9 +40,10 @@ const (
 )
 
 // warm lets the streams run until their sum is steady, at most longestWarm and
-// half of what the run's bounds leave, and opens the window where it became so: everything was counted since the
-// first byte, so that what showed that it was steady is part of it. Where
-// nothing arrives it gives up: the silence is the result.
+// half of what the run's bounds leave, and opens the window where it became so:
+// everything was counted since the first byte, so that what showed that it was
+// steady is part of it. Where nothing arrives it gives up: the silence is the
+// result.
 func (r *round) warm(ctx context.Context) error {
 	if err := r.ends.take(ctx); err != nil {
 		return err
