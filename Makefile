@@ -19,10 +19,10 @@ SMOKE := $(addprefix internal/lab/labtest/,steering:^TestSteerAgreesWithKernel$$
 DONE  := -skip '^Test(WithoutBonds|Findings|NoRoute|QueueCounters|NothingIsSent|WhatIf|Demo)$$'
 OWN   := $(addprefix ./internal/lab/labtest/,changing crash scenariorun)
 
-# What runs under the race detector: what has goroutines, and then the quick ones of the pure packages.
+# What runs under the race detector: the few where most goes on at once, and then whatever starts goroutines or locks,
+# but the labs', whose guests run the tests' programs and have no C library.
 RACE      := ./internal/traffic/engine ./internal/host/apply ./internal/agent/nats/natsagent ./internal/agent/agentapi
-RACE_REST := ./unit ./flow ./netstate ./record ./internal/advise/tune ./plan ./render/... ./internal/wanted ./internal/advise/profile \
-	./internal/traffic/iperf3 $$(go list ./internal/agent/nats/... | grep -v natsagent$$)
+RACE_REST := $$(grep -rlE '^[[:space:]]*go [a-z]|WaitGroup|Mutex|atomic\.' --include='*.go' --exclude='*_test.go' --exclude-dir=lab internal | sed 's|^|./|; s|/[^/]*$$||' | sort -u | grep -vxF $(addprefix -e ,$(RACE)))
 
 # Labs that count packets and compare states: two of them at once do not spoil each other's findings, where each has
 # a kernel of its own.
@@ -114,8 +114,9 @@ endef
 race: ## the race detector where goroutines are
 	$(call race,-short $(RACE))
 
-race-rest: ## and without -short, and in the pure packages
-	$(call race,$(RACE) $(RACE_REST))
+race-rest: ## and wherever else goroutines are, and the engine's long tests
+	$(call race,-short $(RACE_REST))
+	$(call race,$(firstword $(RACE)))
 
 # Nothing runs, and CI fails, where no kernel here can be a lab: $(1) is the back end's name, $(2) what to install.
 define needs-lab

@@ -5,11 +5,14 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -61,8 +64,8 @@ func TestLongBody(t *testing.T) {
 			}
 		}
 		// What the sockets of both ends hold of it may have been sent.
-		if body.n > 9<<20 {
-			t.Errorf("%s: %d bytes of it were read", path, body.n)
+		if n := body.n.Load(); n > 9<<20 {
+			t.Errorf("%s: %d bytes of it were read", path, n)
 		}
 	}
 	if r, _ := s.get(t, c, "/"); r.StatusCode != http.StatusOK || r.Request.URL.Path != "/" {
@@ -77,12 +80,12 @@ func (letters) Read(b []byte) (int, error) { return copy(b, bytes.Repeat([]byte(
 
 type counted struct {
 	r io.Reader
-	n int
+	n atomic.Int64 // a client may read on after it was answered
 }
 
 func (c *counted) Read(b []byte) (int, error) {
 	n, err := c.r.Read(b)
-	c.n += n
+	c.n.Add(int64(n))
 	return n, err
 }
 
@@ -167,10 +170,14 @@ func TestSlowHeaders(t *testing.T) {
 	if d := s.Config.ReadTimeout; d <= 0 || d > time.Minute {
 		t.Errorf("a body may take %v", d)
 	}
-	s.Config.ReadHeaderTimeout = 300 * time.Millisecond // of connections from now on
+	hasty := httptest.NewUnstartedServer(nil)
+	hasty.Config = Server(t.Context(), s.Config.Handler, slog.New(slog.DiscardHandler))
+	hasty.Config.ReadHeaderTimeout = 300 * time.Millisecond
+	hasty.Start()
+	defer hasty.Close()
 	var all []net.Conn
 	for range 50 {
-		c, err := net.Dial("tcp", s.Listener.Addr().String())
+		c, err := net.Dial("tcp", hasty.Listener.Addr().String())
 		if err != nil {
 			t.Fatal(err)
 		}

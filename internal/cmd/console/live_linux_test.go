@@ -15,6 +15,9 @@ import (
 // TestLiveCost: drawing 32 links that change four times a second takes less
 // than 3 % of a core.
 func TestLiveCost(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by -short: it takes seconds, and none of the race detector's work beside its own")
+	}
 	ours, theirs, err := pty.Open()
 	if err != nil {
 		t.Skip(err)
