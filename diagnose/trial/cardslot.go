@@ -7,6 +7,7 @@ import (
 
 	"github.com/linerate/linerate/diagnose"
 	"github.com/linerate/linerate/diagnose/remedy"
+	"github.com/linerate/linerate/diagnose/trial/without"
 	"github.com/linerate/linerate/predict"
 	"github.com/linerate/linerate/record"
 )
@@ -41,7 +42,7 @@ func (v *wayView) reaches(l predict.Limit) bool {
 func (v *wayView) foreseen() (predict.Prediction, bool) {
 	t := v.trial
 	sent := predict.Between(t.From, t.To, v.way, min(max(t.Streams, 1), mostStreams))
-	sent.Protocol, sent.Lanes, sent.ChosenOnly = t.Protocol, v.counted(), true
+	sent.Protocol, sent.Lanes, sent.ChosenOnly = t.Protocol, without.Counted(v.fabric, t), true
 	p, err := predict.Predict(v.fabric, sent)
 	return p, err == nil
 }

@@ -6,9 +6,7 @@ import (
 	"github.com/linerate/linerate/diagnose/remedy"
 	"github.com/linerate/linerate/diagnose/trial/without"
 	"github.com/linerate/linerate/flow"
-	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict"
-	"github.com/linerate/linerate/predict/routing"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -37,8 +35,8 @@ func (v *wayView) after(h hypothesis) (unit.BitRate, *record.NextLimit) {
 	if without.Placement(cause) {
 		streams = max(streams, without.LinkCount(best, t.From, t.To), len(v.egress), len(v.ingress))
 	}
-	sent := stillAsked(t, cause)
-	sent.Streams, sent.Ports, sent.Lanes, sent.ChosenOnly = min(streams, mostStreams), predict.PortsChosen, v.counted(), true
+	sent := without.Traffic(v.fabric, t, cause)
+	sent.Streams = min(streams, mostStreams)
 	if v.trunk { // its links all in use: no more than the ceiling
 		best = without.Switches(best)
 	}
@@ -52,8 +50,8 @@ func (v *wayView) after(h hypothesis) (unit.BitRate, *record.NextLimit) {
 	if err != nil || p.Ceiling <= 0 {
 		return 0, nil // of links whose speed nobody knows no rate is promised
 	}
-	if used, unused := usedAndUnused(v.ingress); !without.Placement(cause) && !(cause == record.MTU && slices.ContainsFunc(v.lanes, v.standsStill)) && len(unused) > 0 && !v.eachWay && t.Direction != flow.Both && total(used) > 0 && total(used) < p.Rate {
-		p.Rate, p.Limit, p.Limits = total(used), record.SingleLink, nil
+	if left, limit := v.reached(p, cause); left < p.Rate {
+		p.Rate, p.Limit, p.Limits = left, limit, nil
 	}
 	next := &record.NextLimit{Cause: p.Limit, Rate: p.Rate, Why: "as predicted"}
 	if len(p.Limits) > 0 && p.Limits[0].Why != "" {
@@ -63,6 +61,34 @@ func (v *wayView) after(h hypothesis) (unit.BitRate, *record.NextLimit) {
 		next = nil
 	}
 	return p.Rate, next
+}
+
+// reached is what of a prediction the ways carry: of links that nothing reached none, unless
+// the cause is why, no more than losses leave streams that were held at their ends, and of
+// the other way what it had, where a cause of its own holds it; and what binds then.
+func (v *wayView) reached(p predict.Prediction, cause record.Cause) (sum unit.BitRate, limit record.Cause) {
+	for _, d := range v.trial.Direction.Ways() {
+		way, rate := view(v.fabric, v.trial, d), p.Rate
+		if v.trial.Direction == flow.Both {
+			rate = map[flow.Direction]unit.BitRate{flow.Forward: p.Forward, flow.Reverse: p.Reverse}[d]
+		}
+		least := func(r unit.BitRate, by record.Cause) {
+			if r < rate {
+				rate, limit = r, by
+			}
+		}
+		if v.other != "" && d != v.way {
+			least(way.goodput, v.other)
+		}
+		if used, unused := usedAndUnused(way.ingress); !without.Placement(cause) && !(cause == record.MTU && slices.ContainsFunc(way.lanes, way.standsStill)) && len(unused) > 0 && total(used) > 0 {
+			least(total(used), record.SingleLink)
+		}
+		if left, ok := way.lossLeaves(); ok && without.Own(cause) && way.waits.repeated >= repeatedFew && way.waits.loss() >= lossShare {
+			least(max(left*asPoliced, way.goodput), record.Congestion)
+		}
+		sum += rate
+	}
+	return sum, limit
 }
 
 // withTwin is h with the other end's buffer raised as well, where that would be the next limit.
@@ -87,19 +113,6 @@ func (v *wayView) smallLeaves() float64 {
 	return v.efficiencyOf(mss) / v.efficiencyOf(full)
 }
 
-// stillAsked is the trial's traffic with what its run and its programs asked of it,
-// but for what the cause names: the remedy leaves that as it is.
-func stillAsked(t record.Trial, cause record.Cause) predict.Traffic {
-	out := predict.TrafficOfTrial(t)
-	switch cause {
-	case record.Pacing, record.Application:
-		out.Pace = 0
-	case record.ReceiveWindow, record.SendBuffer:
-		out.SocketBuffer = 0
-	}
-	return out
-}
-
 // pacedInAll is what the paces of all streams add up to, the sockets' own and those of
 // the queues that they leave by; zero where one of them has none.
 func (v *wayView) pacedInAll() (sum unit.BitRate) {
@@ -121,37 +134,4 @@ func (v *wayView) pacedInAll() (sum unit.BitRate) {
 		}
 	}
 	return sum
-}
-
-// counted is the pair's lanes, From's address first, over the links that the
-// trial counted: it may have been one of some lanes only. Nil is every lane.
-func (v *wayView) counted() []flow.Lane {
-	t := v.trial
-	all, err := predict.Lanes(v.fabric, t.From, t.To, "")
-	if err != nil {
-		return nil
-	}
-	held := func(host string, lane flow.Lane) bool {
-		links := routing.Facing(v.fabric.Hosts[host], lane.Src, lane.Dst)
-		var below []netstate.Link
-		for _, l := range links {
-			ports, _, _ := v.fabric.Hosts[host].Below(l.Name)
-			below = append(below, ports...)
-		}
-		return len(links) == 0 || slices.ContainsFunc(below, func(l netstate.Link) bool {
-			return slices.ContainsFunc(t.Links, func(u record.LinkUse) bool { return u.Host == host && u.Link == l.Name })
-		})
-	}
-	own := slices.DeleteFunc(slices.Clone(all), func(l flow.Lane) bool { return !held(t.From, l) })
-	if len(own) == 0 || len(own) == len(all) {
-		return nil
-	}
-	// A ceiling above what those links carry was the whole pair's.
-	alone := predict.Between(t.From, t.To, t.Direction, 1)
-	alone.Protocol, alone.Lanes = t.Protocol, own
-	most, _, err := predict.CeilingOf(v.fabric, alone, t.CeilingMTU)
-	if err != nil || t.Ceiling > most*(1+nearTie) {
-		return nil
-	}
-	return own
 }

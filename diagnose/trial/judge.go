@@ -106,29 +106,27 @@ func onceEach(all []hypothesis) []hypothesis {
 	return out
 }
 
-// worthMending has the first of what was seen and whose end brings something before one
-// whose end brings nothing, since another limit is as tight.
+// worthMending has that first, of what was seen, whose end brings a good deal more than the
+// end of what was: another limit that is as tight leaves little to gain.
 func (v *wayView) worthMending(all []hypothesis) []hypothesis {
 	named := func(h hypothesis) bool { return h.strong() && !h.nothingToWin }
 	if len(all) < 2 || !named(all[0]) || !slices.ContainsFunc(all[1:], named) { // before anything is predicted
 		return all
 	}
-	rate := v.trial.Goodput
-	if first, _ := v.after(all[0]); first <= 0 || first > rate*(1+worthSaying) {
+	best, _ := v.after(all[0])
+	if best <= 0 {
 		return all
 	}
-	for i, h := range all {
-		if i == 0 || !named(h) {
-			continue
-		}
-		if gained, _ := v.after(h); gained > rate*leastBrought {
-			return slices.Insert(slices.Delete(slices.Clone(all), i, i+1), 0, h)
+	best, first := max(best, v.trial.Goodput)*leastBrought, 0
+	for i, h := range all[1:] {
+		if gained, _ := v.after(h); named(h) && gained > best && !(without.Placement(h.cause) && without.Placement(all[0].cause)) {
+			best, first = gained, i+1
 		}
 	}
-	return all
+	return slices.Insert(slices.Delete(slices.Clone(all), first, first+1), 0, all[first])
 }
 
-// leastBrought is what something must bring to go before what brings nothing.
+// leastBrought is how many times more something must bring to go before what was first.
 const leastBrought = 1.1
 
 // finding writes the judgement down.

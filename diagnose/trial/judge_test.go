@@ -69,6 +69,10 @@ func TestHypotheses(t *testing.T) {
 	}{
 		{"window full, round trip as short as it gets", f, at(0.3, func(c *record.TCP) { c.RwndLimited = 0.9 }), record.ReceiveWindow},
 		{"window full of what waits in a queue", f, steady(at(0.5, func(c *record.TCP) { c.RwndLimited = 0.9; c.MinRTTMS, c.MeanRTTMS, c.RTTMS = 9, 120, 120 }), 0.01), record.Shaper},
+		{"a timer that waits, counted as the window", f, with(at(0.05, func(c *record.TCP) {
+			c.RwndLimited, c.Recovering, c.SndWnd, c.BytesRetrans = 0.95, 0.6, 3<<20, 10<<10
+			c.BytesSent, c.SegmentsOut = 1<<20, 724
+		}), func(*record.Trial) {}), record.Congestion},
 		{"window full of what nobody reads", f, at(0.3, func(c *record.TCP) { c.RwndLimited, c.Unheeded = 0.9, 0.8 }), record.Application},
 		{"window of three packets, seen as they arrive", f, at(0.3, func(c *record.TCP) { c.RwndLimited, c.Unheeded = 0.99, 0.33 }), record.ReceiveWindow},
 		{"full of what nobody reads, and the reader's group is out of time", f, use(at(0.3, func(c *record.TCP) { c.RwndLimited, c.Unheeded = 0.9, 0.8 }), "b", func(u *record.CPUUse) { u.Quota, u.Throttled = 0.2, 0.7 }), record.ReceiverCPU},
@@ -77,10 +81,23 @@ func TestHypotheses(t *testing.T) {
 		{"one that has room for more pieces", f, piece(400 * unit.KiB), record.Unknown},
 		{"losses one at a time", f, sackedOnce(at(0.2, func(c *record.TCP) { c.BytesRetrans = 80 << 10 })), record.Congestion},
 		{"as many and the receiver had most of them", f, at(0.2, func(c *record.TCP) { c.BytesRetrans, c.DSACKDups, c.Reordering, c.ReordSeen = 800<<10, 500, 40, 600 }), record.Reordering},
+		{"as many, never with a window that shrinks, and a flat rate", f, steady(at(0.5, func(c *record.TCP) {
+			c.MinRTTMS, c.MeanRTTMS, c.RTTMS, c.Reordering, c.ReordSeen, c.BytesRetrans, c.DSACKDups = 9, 40, 40, 3, 4000, 1<<20, 724
+		}), 0.01), record.Shaper},
+		{"as many, with one that does", f, steady(at(0.5, func(c *record.TCP) {
+			c.MinRTTMS, c.MeanRTTMS, c.RTTMS, c.Reordering, c.ReordSeen, c.BytesRetrans, c.DSACKDups, c.Recovering = 9, 40, 40, 3, 4000, 1<<20, 724, 0.3
+		}), 0.01), record.Reordering},
 		{"late packets in small number", f, sackedOnce(at(0.2, func(c *record.TCP) { c.BytesRetrans, c.ReordSeen, c.Reordering = 80<<10, 1, 4 })), record.Congestion},
 		{"losses of one link only, the other full", f, oneLink(func(c *record.TCP) { c.BytesRetrans = 250 << 10 }), record.Congestion},
 		{"one link slow for want of a window", f, oneLink(func(c *record.TCP) { c.RwndLimited = 0.95 }), record.ReceiveWindow},
 		{"a queue, and a flat rate", f, steady(at(0.5, long), 0.01), record.Shaper},
+		{"a queue, and a buffer that congestion control would let out", f, steady(with(at(0.5, func(c *record.TCP) {
+			c.MinRTTMS, c.MeanRTTMS, c.RTTMS, c.SndbufLimited, c.CwndLimited, c.MeanInFlight = 9, 13, 13, 0.2, 0, 150
+		}), func(t *record.Trial) {
+			for i := range t.Lanes {
+				t.Lanes[i].SndBuf = unit.Bytes(t.Lanes[i].Goodput / 8 * 0.012)
+			}
+		}), 0.09), record.Unknown},
 		{"a queue no longer than hosts make", f, at(0.5, func(c *record.TCP) { c.MeanRTTMS = 9.7 }), record.Unknown},
 		{"a queue in the sender's own link", f, withBacklog(at(0.5, func(c *record.TCP) { c.MinRTTMS, c.MeanRTTMS = 9, 13 }), 200*unit.KiB), record.Unknown},
 		{"a shaper on the sender's bond", root(600e6), at(0.6, func(*record.TCP) {}), record.Shaper},

@@ -103,11 +103,12 @@ func (v *wayView) outOfOrder() (hypothesis, bool) {
 	return h, true
 }
 
-// takesLateCalmly: little is repeated and the rate is as flat as through one
-// queue: TCP has learnt to wait for what is late, and something else holds it.
+// takesLateCalmly: little is repeated, or never with a window that shrinks, and the rate is as flat as
+// through one queue: TCP has learnt to wait for what is late, and something else holds it.
 func (v *wayView) takesLateCalmly() bool {
 	swing, steady := v.swing()
-	return steady && swing < flatSwing && v.waits.loss() < 5*lossShare && v.waits.queued() > 1
+	calm := v.waits.loss() < 5*lossShare || v.waits.recovering == 0 && v.waits.samples >= 2*fewSamples
+	return steady && swing < flatSwing && calm && v.waits.queued() > 1
 }
 
 // striping is the sender's bond that deals single packets out; nil none.

@@ -109,6 +109,10 @@ func TestLinkRules(t *testing.T) {
 	for i := range 2 {
 		held.Hosts["a"].Links[i].Qdiscs = []netstate.Qdisc{{Kind: "tbf", Parent: "root", Rate: 500e6}}
 	}
+	outsideAndHeld := pair{end: end{links: 2, policy: l34, speed: 1e9, outside: 1}}.fabric()
+	for i := range 2 {
+		outsideAndHeld.Hosts["a"].Links[i].Qdiscs = []netstate.Qdisc{{Kind: "tbf", Parent: "root", Rate: 250e6}}
+	}
 	for _, r := range []rule{
 		{name: "one link full", fabric: single, trial: sent(1, rates(one), rates(one)), cause: record.LineRate, summary: "one link in use", source: fromCounters, leastSure: 0.9},
 		{name: "one link as full as one greedy stream makes it", fabric: single, trial: sent(1, rates(0.94*one), rates(0.94*one)), cause: record.LineRate, leastSure: 0.9},
@@ -143,6 +147,9 @@ func TestLinkRules(t *testing.T) {
 		{name: "a port without link", fabric: cable, trial: sent(4, rates(one, 0), rates(one, 0)), cause: record.LACPDown, remedy: "bring eth1 of a up", expected: 2 * one},
 		{name: "a port outside is no limit below the other's rate", fabric: down, trial: sent(4, rates(one/2, 0), rates(one/2, 0)), cause: record.Unknown},
 		{name: "root qdiscs", fabric: held, trial: sent(2, rates(one, one), rates(one, one)), cause: record.Shaper, summary: "root qdisc", remedy: "tc qdisc", source: "RTM_GETQDISC", expected: 4 * one},
+		{name: "root qdisc of the one port that is in", fabric: outsideAndHeld, trial: with(sent(2, rates(one/2, 0), rates(one/2, 0)), func(t *record.Trial) {
+			t.Links[0].Ceiling, t.Links[1].Ceiling, t.Links[2].Ceiling, t.Links[3].Ceiling = one/2, one/2, 2*one, 2*one
+		}), cause: record.Shaper, summary: "root qdisc", expected: 2 * one},
 		{name: "path rate", fabric: pair{end: end{links: 2, policy: l34}, rate: 300e6}.fabric(), trial: sent(2, rates(0.3*one, 0.3*one), rates(0.3*one, 0.3*one)),
 			cause: record.Shaper, summary: "300 Mbit/s", remedy: "provider", source: "fabric file", leastSure: 0.8, expected: 2 * one},
 		{name: "path rate not in force", fabric: pair{end: end{links: 2, policy: l34}, rate: 300e6}.fabric(), trial: sent(2, rates(one, one), rates(one, one)), cause: record.LineRate},
@@ -187,6 +194,30 @@ func TestWrongLink(t *testing.T) {
 	trial := sent(2, rates(one, 0), rates(one/2, one/2))
 	trial.Lanes[1].Src, trial.Lanes[1].Dst = f.Hosts["a"].Links[1].Addresses[0].Addr(), f.Hosts["b"].Links[1].Addresses[0].Addr()
 	rule{fabric: f, trial: trial, cause: record.AsymmetricRoute, summary: "wrong link", remedy: "route", leastSure: 0.8}.check(t)
+}
+
+// TestCauseEachWay: of two ways with a cause each, that whose end brings more is named,
+// and the other way stays as it is.
+func TestCauseEachWay(t *testing.T) {
+	f := pair{end: end{links: 2, policy: netstate.Layer34}}.fabric()
+	f.Paths = []fabric.Path{{From: "b", To: "a", Directed: true, Rate: 200e6}, {From: "a", To: "b", Directed: true}}
+	trial := sent(2, rates(0.2*one, 0.2*one), rates(0.2*one, 0.2*one))
+	trial.Direction, trial.Goodput = flow.Both, 0.5*one
+	for i := range trial.Links {
+		trial.Links[i].TxPayload, trial.Links[i].RxPayload = 0.2*one, 0.05*one
+		if trial.Links[i].Host == "b" {
+			trial.Links[i].TxPayload, trial.Links[i].RxPayload = 0.05*one, 0.2*one
+		}
+	}
+	back := streams(2, flow.Reverse, 0.1*one)
+	for i := range back {
+		back[i].Asked = &record.Socket{Pacing: 0.05 * one}
+		back[i].Granted = back[i].Asked
+		back[i].TCP.BusyRatio = 1
+	}
+	trial = tcpOf(trial, func(c *record.TCP) { c.RwndLimited = 0.9 })
+	trial.Lanes = append(trial.Lanes, back...)
+	rule{fabric: f, trial: trial, cause: record.ReceiveWindow, summary: "from a", expected: 2.1 * one}.check(t)
 }
 
 // TestBothWays: the worse way is judged, whichever it is.

@@ -2,12 +2,12 @@ package trial
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
 	"github.com/linerate/linerate/diagnose"
 	"github.com/linerate/linerate/diagnose/remedy"
+	"github.com/linerate/linerate/diagnose/trial/carried"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict/routing"
 	"github.com/linerate/linerate/record"
@@ -220,26 +220,8 @@ const (
 	burstOver = 1.5
 )
 
-// swing is the standard deviation of the trial's blocks as a share of their
-// mean, of both ways together where both ran; false with fewer than five.
-func (v *wayView) swing() (float64, bool) {
-	b := v.trial.Blocks
-	if len(b) < 5 {
-		return 0, false
-	}
-	sum, squares := 0.0, 0.0
-	for _, r := range b {
-		sum += float64(r)
-	}
-	mean := sum / float64(len(b))
-	for _, r := range b {
-		squares += (float64(r) - mean) * (float64(r) - mean)
-	}
-	if !(mean > 0) || math.IsInf(squares, 0) {
-		return 0, false
-	}
-	return math.Sqrt(squares/float64(len(b)-1)) / mean, true
-}
+// swing is that of the trial's blocks, of both ways together where both ran.
+func (v *wayView) swing() (float64, bool) { return carried.Swing(v.trial.Blocks) }
 
 // burst reports that the series begins well above what follows, as through a
 // full token bucket.
@@ -316,10 +298,10 @@ const mostStill = 0.3
 
 // stoodStill is the part of the blocks of a trial of one way that carried as good as nothing.
 func (v *wayView) stoodStill() float64 {
-	if len(v.trial.Blocks) < 5 || v.trial.Direction != v.way {
+	if v.trial.Direction != v.way {
 		return 0
 	}
-	return float64(len(slices.DeleteFunc(slices.Clone(v.trial.Blocks), func(r unit.BitRate) bool { return r > asGoodAsNothing*slices.Max(v.trial.Blocks) }))) / float64(len(v.trial.Blocks))
+	return carried.Standstill(v.trial.Blocks, asGoodAsNothing)
 }
 
 // fullBeside is a link of the sender's that is full by itself while the others carry nearly
@@ -400,6 +382,9 @@ func (v *wayView) queueOrPolicer(swing float64, steady bool) (sure float64, why 
 	}
 	if w.heldAtHome() && (w.queued() <= 1 || swing > roughSwing) {
 		sure *= 0.6
+	}
+	if _, full := v.sendBuffer(); full && swing > flatSwing && w.flight < farBelowWindow*w.cwnd && w.cwndLimited < rarelyFull {
+		sure *= 0.4 // congestion control would let more go out, and the buffer has no more
 	}
 	if w.backFull && max(w.rwnd, w.sndbuf) >= limitedShare {
 		sure *= 0.5 // acknowledgements wait where the other way's packets do

@@ -47,33 +47,35 @@ func Judge(f predict.Fabric, t record.Trial) record.Finding {
 // worstWay is what limits the way that carries least of what it could; but a
 // port that is out takes its part from both, and is seen where the rest is full.
 func worstWay(f predict.Fabric, t record.Trial) record.Finding {
-	var worst *wayView
-	for _, d := range t.Direction.Ways() {
-		v := view(f, t, d)
-		if worst == nil || v.share() < worst.share() {
-			worst = v
-		}
-	}
+	worst := view(f, t, t.Direction.Ways()[0])
 	finding := worst.judge()
-	for _, d := range t.Direction.Ways() {
-		if other := view(f, t, d).judge(); d != worst.way && other.Cause == finding.Cause && other.Confidence >= worthNaming && len(finding.Ways) > 0 && len(other.Ways) > 0 {
-			worst.eachWay = true
-			both := finding.Ways[0].Joined(other.Ways[0])
-			finding = worst.judge()
-			finding.Do(append(record.Remedy{both}, finding.Ways[1:]...))
+	if t.Direction != flow.Both {
+		return finding
+	}
+	other := view(f, t, t.Direction.Ways()[1])
+	its := other.judge()
+	if other.share() < worst.share() {
+		worst, finding, other, its = other, its, worst, finding
+	}
+	if its.Cause == finding.Cause && its.Confidence >= worthNaming && len(finding.Ways) > 0 && len(its.Ways) > 0 {
+		worst.eachWay = true
+		both := finding.Ways[0].Joined(its.Ways[0])
+		finding = worst.judge()
+		finding.Do(append(record.Remedy{both}, finding.Ways[1:]...))
+	} else if its.Cause != finding.Cause && min(its.Confidence, finding.Confidence) >= sureEnough && min(its.Gain, finding.Gain) > 0 {
+		worst.other, other.other = its.Cause, finding.Cause
+		if finding, its = worst.judge(), other.judge(); its.Gain > finding.Gain {
+			return its
 		}
 	}
-	for _, d := range t.Direction.Ways() {
-		if d == worst.way || finding.Cause == record.LACPDown {
-			continue
-		}
-		v := view(f, t, d)
-		if h, ok := v.fullLink(); ok && h.strong() && len(worst.lanes) > 0 && (finding.Confidence < sureEnough || worst.oneLinkToo(finding.Cause)) {
-			return v.judge()
-		}
-		if h, ok := v.lacpDown(); ok && len(worst.outside) > 0 && finding.Confidence < h.sure {
-			return v.judge()
-		}
+	if finding.Cause == record.LACPDown {
+		return finding
+	}
+	if h, ok := other.fullLink(); ok && h.strong() && len(worst.lanes) > 0 && (finding.Confidence < sureEnough || worst.oneLinkToo(finding.Cause)) {
+		return its
+	}
+	if h, ok := other.lacpDown(); ok && len(worst.outside) > 0 && finding.Confidence < h.sure {
+		return its
 	}
 	return finding
 }
@@ -81,8 +83,9 @@ func worstWay(f predict.Fabric, t record.Trial) record.Finding {
 // wayView is one direction of a trial: who sent by which links, who received
 // by which, and how full each was.
 type wayView struct {
-	eachWay  bool // both ways have the same cause, and are mended together
-	trunk    bool // the links between switches are what binds
+	eachWay  bool         // both ways have the same cause, and are mended together
+	other    record.Cause // of the other way, where it is another one, which stays; "" none
+	trunk    bool         // the links between switches are what binds
 	fabric   predict.Fabric
 	trial    record.Trial
 	way      flow.Direction

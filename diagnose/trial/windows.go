@@ -169,10 +169,13 @@ func (v *wayView) waitsForLate() bool {
 func (v *wayView) doubtLoss(h *hypothesis, allowed unit.BitRate) {
 	w := v.waits
 	near := diagnose.Fraction(w.goodput, allowed)
-	if near <= 0 || near >= nearWindow || w.loss() < lossShare/10 || w.repeated < repeatedFew {
+	if near <= 0 || near >= nearWindow || w.loss() < lossShare/10 || w.repeated < repeatedFew && w.recovering < limitedShare {
 		return
 	}
 	h.sure *= 0.7
+	if near < 0.5 { // a stream whose timer waits counts as one that waits for the window
+		h.sure *= 0.5
+	}
 	h.against = append(h.against, record.Evidence{
 		What:   "what the window allows",
 		Value:  fmt.Sprintf("%v, of which losses left %s", allowed, diagnose.Percent(near)),

@@ -1,5 +1,6 @@
 // Package carried tells which streams a link carried, where no address or port says it,
-// by their rates and by what each waits for. It must never look at what limits them.
+// by their rates and by what each waits for, and how evenly. It must never look at what
+// limits them.
 package carried
 
 import (

@@ -82,3 +82,13 @@ func Placement(c record.Cause) bool {
 	}
 	return false
 }
+
+// Own reports a cause that is at the streams' own ends: what is lost on the way is not
+// lost for what they send.
+func Own(c record.Cause) bool {
+	switch c {
+	case record.ReceiveWindow, record.SendBuffer, record.Pacing, record.Application:
+		return true
+	}
+	return false
+}
