@@ -7,6 +7,7 @@ import (
 	"github.com/linerate/linerate/diagnose/trial/without"
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/predict"
+	"github.com/linerate/linerate/predict/tcp"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -85,6 +86,14 @@ func (v *wayView) reached(p predict.Prediction, cause record.Cause) (sum unit.Bi
 		}
 		if left, ok := way.lossLeaves(); ok && without.Own(cause) && way.waits.repeated >= repeatedFew && way.waits.loss() >= lossShare {
 			least(max(left*asPoliced, way.goodput), record.Congestion)
+		}
+		window := way.waits.windowRate(func(l record.Lane) unit.Bytes { return l.TCP.SndWnd })
+		if cause == record.SendBuffer && window > 0 && askedBuffer(way.lanes, func(s record.Socket) unit.Bytes { return s.RcvBuf }) > 0 {
+			least(window, record.ReceiveWindow) // what the receiver's program asked for stays
+		}
+		buffer := way.waits.windowRate(func(l record.Lane) unit.Bytes { _, most := tcp.SendFilled(l.SndBuf); return most })
+		if cause == record.ReceiveWindow && buffer > 0 && askedBuffer(way.lanes, func(s record.Socket) unit.Bytes { return s.SndBuf }) > 0 {
+			least(buffer, record.SendBuffer)
 		}
 		sum += rate
 	}

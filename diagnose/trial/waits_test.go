@@ -62,6 +62,8 @@ func TestFlowRules(t *testing.T) {
 		{name: "receive window, size not told", fabric: f, trial: old, cause: record.ReceiveWindow, not: "a window of", remedy: "on b: `sysctl -w 'net.ipv4.tcp_rmem=", expected: 2 * one},
 		{name: "receive window, a stream without counters", fabric: near, trial: partly, cause: record.ReceiveWindow, leastSure: 0.85, expected: 2 * one},
 		{name: "send buffer", fabric: near, trial: send, cause: record.SendBuffer, remedy: "on a: `sysctl -w 'net.ipv4.tcp_wmem=", source: "TCP_INFO", leastSure: 0.6, mostSure: 0.9, expected: 2 * one},
+		{name: "send buffer, of programs that asked for theirs at both ends", fabric: near, trial: asking(tcpOf(send, func(c *record.TCP) { c.RwndLimited, c.SndWnd = 0.1, 400<<10 }), record.Socket{SndBuf: 100 << 10, RcvBuf: 400 << 10}),
+			cause: record.SendBuffer, summary: "SO_SNDBUF", expected: 2 * (400 << 10) * 8 / 0.0092},
 		{name: "another program's core", fabric: near, trial: cpu(receive, a, b), cause: record.ReceiveWindow, expected: 2 * one},
 		{name: "a full core, no stream's thread", fabric: near, trial: cpu(slow, a, b), cause: record.SenderCPU, leastSure: 0.4, mostSure: 0.6, expected: 2 * one},
 		{name: "sender's core", fabric: near, trial: cpu(slow, busy(a), b), cause: record.SenderCPU, summary: "core of a was busy 97.0 %", remedy: "use 4 streams", source: "/proc/stat", leastSure: 0.8, expected: 2 * one},
