@@ -161,6 +161,9 @@ func (t *teller) topic(key, value string) {
 func (t *teller) rates(clause string) (out []rate) {
 	last := 0 // where the rate before it ends
 	for _, f := range carried(clause) {
+		if diskBusSpeed(f.bits) && diskBus.MatchString(t.l.Text) {
+			continue
+		}
 		before, after := clause[:f.from], clause[f.to:]
 		own := before[min(last, len(before)):]
 		if last = f.to; !strongCopy.MatchString(own) && !strongNet.MatchString(own) {
