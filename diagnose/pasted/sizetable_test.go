@@ -51,6 +51,10 @@ func TestNotCarried(t *testing.T) {
 	judgeHardware(t, []hardwareCase{
 		{"a bus of disks", "Samba writes get around 20Mbit/s, which is slow.\nSATA Version is: SATA 3.1, 6.0 Gb/s (current: 6.0 Gb/s)\n", record.Unknown, 0, 0, "", "6.00 Gbit/s"},
 		{"what a maker promises", "Copying files between both offices over the IPsec VPN gets 20Mbps only.\nThe throughput capacity can reach 200Mbps, says the maker.\n", record.Unknown, 0, 0, "", "by another transfer"},
+		{"a machine's own disks", "Tests using dd show local (Solaris) writes of 1.6GB/s and remote NFS writes 50MB/s, that is slow.\n", record.Unknown, 0, 0, "", "12.8 Gbit/s by another transfer"},
+		{"a limit that is told", "Our box is rate-limited to 40 Mbps, why does a copy not get more?\n$ iperf3 -c 198.51.100.1\n[ ID] Interval           Transfer     Bitrate         Retr\n[  5]   0.00-10.00  sec  45.3 MBytes  38.0 Mbits/sec   12             sender\n", record.Shaper, 0.6, 0.65, "limited to 40.0 Mbit/s by rule", ""},
+		{"a limit that is not reached", "Our box is rate-limited to 400 Mbps, why does a copy not get more?\n$ iperf3 -c 198.51.100.1\n[ ID] Interval           Transfer     Bitrate         Retr\n[  5]   0.00-10.00  sec  45.3 MBytes  38.0 Mbits/sec   12             sender\n", record.Unknown, 0, 0, "", "by rule"},
+		{"a limit that only seems", "It seems as if our box is rate-limited to 40 Mbps, why?\n$ iperf3 -c 198.51.100.1\n[ ID] Interval           Transfer     Bitrate         Retr\n[  5]   0.00-10.00  sec  45.3 MBytes  38.0 Mbits/sec   12             sender\n", record.Unknown, 0, 0, "", "by rule"},
 		{"tests that differ", "By the second path everything is slow, scp copies at 100kb/s.\n$ iperf3 -c 198.51.100.1\n[ ID] Interval           Transfer     Bitrate         Retr\n[  5]   0.00-10.00  sec   372 MBytes   312 Mbits/sec    0             sender\n$ iperf3 -c 10.11.88.1\n[ ID] Interval           Transfer     Bitrate         Retr\n[  5]   0.00-10.00  sec  1.35 MBytes  1.13 Mbits/sec    0             sender\n", record.Unknown, 0, 0, "", "gets 100 kbit/s where"},
 	})
 }

@@ -1,6 +1,7 @@
 package pathtext
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
@@ -133,6 +134,24 @@ func (s *sink) told(key string) bool {
 
 // tunnelCost is the part of a rate that a sentence says is lost, in percent.
 var tunnelCost = piece.Compile(`(?i)\b(?:loss(?: of)?|loses?|slow\w*(?: down)?|drop\w*|reduc\w+|decreas\w+|less|penalty|overhead|degrad\w+)\b[^.;\d]{0,24}(?:(\d{2}) ?%|%(\d{2})\b)|\b(\d{2}) ?% (?:\w+ )?(?:slower|less|loss|drop|overhead|penalty|decrease|bandwidth drop|degradation)\b`)
+
+// limitTold is a rate to which a rule limits something, as a sentence says, and onlySeems
+// what makes that an impression.
+var (
+	limitTold   = piece.Compile(`(?i)\b(?:rate[- ]?limit(?:ed|s|ing)?|traffic[- ]shap(?:ed|ing|er)|shaped|policed|policer|qos limit)\b(?: \w+){0,2}? ?(?:to|at|for|of|by|:|=) ?(?:about |around |~ ?)?(\d+(?:\.\d+)?) ?([kmg])(?:b|bit)(?:ps|/s|it/s|it/sec)?\b`)
+	asksWhether = piece.Compile(`(?i)^\W*(?:is|are|was|were|could|can|does|do|did|how|what|why)\b`)
+	onlySeems   = piece.Compile(`(?i)\b(?:seems?|seemed|looks?|looked|appears?|appeared|feels?|as (?:if|though)|like|think|believe)\b`)
+)
+
+// limits notes such a rate, in bits per second.
+func (s *sink) limits(sentence string, l piece.Line) {
+	m := limitTold.FindStringSubmatchIndex(sentence)
+	if m == nil || asksWhether.MatchString(sentence) || denies.MatchString(sentence[:m[0]]) || wonders.MatchString(sentence[:m[0]]) || onlySeems.MatchString(sentence[:m[0]]) {
+		return
+	}
+	unit := map[string]float64{"k": 1e3, "m": 1e6, "g": 1e9}[strings.ToLower(sentence[m[4]:m[5]])]
+	s.Set("said", "limit_told_bps", strconv.FormatFloat(unit*piece.Float(sentence[m[2]:m[3]]), 'f', 0, 64), l)
+}
 
 // costs notes which part of the rate something takes, in percent.
 func (s *sink) costs(sentence string, l piece.Line) {

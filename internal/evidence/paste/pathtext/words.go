@@ -180,6 +180,7 @@ func readWords(s *sink, lines []piece.Line) (read int) {
 		s.remedies(sentence, l, said)
 		s.sizesOf(sentence, l, said)
 		s.costs(sentence, l)
+		s.limits(sentence, l)
 		if m := offloadBreaks.FindString(sentence); m != "" && !adviceRead.MatchString(sentence) && !noEffect.MatchString(sentence) && !wonders.MatchString(sentence) {
 			said("offload_helps", m)
 		}
