@@ -76,3 +76,33 @@ func awsLimit(v *scene.View, h *piece.Host, sure float64, one unit.BitRate, evid
 		fmt.Sprintf("%v is what AWS gives a single flow (5 Gbit/s, 10 within a cluster placement group), whatever the instance has.", one),
 		"Use several flows, a cluster placement group, or ENA Express.", evidence...).Ask = cloudAsks("aws")
 }
+
+// Parts of a limit between which a rate is that limit: less is something else.
+const (
+	leastOfLimit = 0.72
+	mostOfLimit  = 1.08
+)
+
+// toldLimit: a rate to which a rule limits something, as a sentence says, and a test that
+// gets just that.
+func toldLimit(v *scene.View) {
+	limit, h, at := saidRate(v, "limit_told_bps")
+	if limit == 0 || v.HasFinding(record.Shaper) {
+		return
+	}
+	var run piece.Run
+	for _, r := range v.Case.Runs {
+		if !r.UDP && r.Target == 0 && r.Rate > 0 && scene.Close(r.Rate, limit, leastOfLimit, mostOfLimit) {
+			run = r
+		}
+	}
+	if run.Rate == 0 || float64(v.Best()) > mostOfLimit*float64(limit) {
+		return
+	}
+	v.Add(record.Shaper, 0.62, h, "the rate limit of "+limit.String(),
+		fmt.Sprintf("By what is said, the way is limited to %v by rule, and %v is what gets through: that is the limit, whatever the links carry.", limit, run.Rate),
+		"Raise or remove the rule where it stands (`tc -s qdisc show`, `show policy-map interface`, the router's queues, the provider's plan). Where it stays: a shaper with a queue loses less than a policer, and TCP comes closer to it.",
+		scene.Saw("said of the limit", limit.String(), at), scene.Saw(run.Tool, run.Rate.String(), run.Source)).Ask = []scene.Missing{
+		{Command: "tc -s qdisc show; tc -s class show dev LINK (a switch: show policy-map interface)", Host: "the device with the rule", Why: "while it runs: its rate, and what it delays or drops"},
+	}
+}

@@ -114,6 +114,14 @@ var waitStories = []story{
 		"The same speed on both ports, or pause frames between the switch and the fast sender; pacing at the sender (`tc qdisc replace dev LINK root fq maxrate RATE`, BBR); a module or port that comes up at the real speed; a switch with more buffer.", []scene.Missing{
 			{Command: "show interfaces PORT (RouterOS: /interface ethernet print stats)", Host: "the switch", Why: "before and after: which port drops what it should send, and at which speed each is"},
 			{Command: "iperf3 -c PEER, then with -R", Host: "the host", Why: "each way, with its retransmits (Retr)"}}},
+	{[]string{"pacing_helps"}, nil, false, record.Congestion, 0.58, "a fast sender before something slower",
+		"By what is said, a sender that is paced gets more: its bursts at the full rate of its own link overflow a buffer where the way gets narrower (a port of less speed, a policer), each loss halves TCP's window, and the mean stays far below the narrow link.",
+		"Keep the pacing, slightly below the slowest link (`tc qdisc replace dev LINK root fq maxrate RATE`, iperf3 --fq-rate), or BBR with fq; else the same speed on both ends, or a device with more buffer where they meet.", []scene.Missing{
+			{Command: "ss -tin; nstat -az | grep Retrans", Host: "the sender", Why: "while it runs, paced and not: how much is sent again"},
+			{Command: "show interfaces PORT", Host: "the switch where the speeds meet", Why: "before and after: which port drops what it should send"}}},
+	{[]string{"large_stalls"}, []string{"not_mtu", "small_works"}, true, record.MTU, 0.5, "the path (what is larger than a packet)",
+		"By what is said, small answers arrive and larger ones stall: what fits one small packet passes, and full packets are dropped without a word, mostly where a tunnel's or an overlay's header no longer fits the links below.",
+		"`ping -M do -s 1472 PEER`, then less until it passes: that plus 28 is what the way carries. Set the inner MTU to that less the header, on every node (or clamp the MSS), or give the links below larger frames; let ICMP fragmentation needed through.", frameAsks},
 	{[]string{"buffer_helps"}, nil, false, record.Application, 0.54, "the programs, which wait for each other",
 		"By what is said, a buffer between the programs makes it faster: one that reads or writes in bursts (zfs send and receive, tar) stops the other each time, and the network is idle meanwhile.",
 		"Keep the buffer, at both ends (`mbuffer -s 128k -m 1G`; zfs receive fills its own pipe slowly), and look at the disks on the side that waits. Then the core of ssh, where it is on the way.", depthAsks[1:]},

@@ -64,7 +64,7 @@ func (a account) measured() (best piece.Run, ok bool) {
 func (a account) storage() {
 	slow, at := a.rate("copy_bps")
 	net, from := a.rate("net_bps")
-	if a.word("each_same").Text != "" {
+	if a.word("each_same").Text != "" || a.testsDiffer() {
 		return
 	}
 	sure, test := 0.48, "a test of the network"
@@ -120,6 +120,19 @@ func (a account) storage() {
 		{Command: "top -H", Host: "both hosts", Why: "while it copies: whether one thread (ssh, smbd, nfsd, a guest's vCPU) fills a core"},
 		{Command: askOf(by), Host: "the host", Why: "the protocol's own options: block size, sync, signing, connections, limits"},
 	}
+}
+
+// differing is how many times as fast one test is as another where a way between them costs
+// the tests themselves what a copy lacks.
+const differing = 20
+
+// testsDiffer reports tests of the network, one of which carried a small part of another: a
+// tunnel, a card or a way that slows all that goes by it.
+func (a account) testsDiffer() bool {
+	best, ok := a.measured()
+	return ok && slices.ContainsFunc(a.Case.Runs, func(r piece.Run) bool {
+		return !r.UDP && r.Target == 0 && r.Rate > 0 && r.Rate*differing < best.Rate
+	})
 }
 
 // far reports pings that took many milliseconds.

@@ -87,7 +87,7 @@ var turned = map[string]piece.Pattern{
 }
 
 // supposable are stories that are told behind an "if" as well.
-var supposable = map[string]bool{"asks_for_one": true, "host_works": true, "each_same": true}
+var supposable = map[string]bool{"large_stalls": true, "asks_for_one": true, "host_works": true, "each_same": true}
 
 // tellStories notes what a line's sentences tell.
 func (s *sink) tellStories(text string, l piece.Line) {

@@ -1,6 +1,7 @@
 package pathtext
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
@@ -41,10 +42,10 @@ var besides = map[string]piece.Pattern{"usb2": usbTwo, "volume": volumeWords, "b
 // name alone says that it helped, with "_not" that it did not.
 var (
 	ringWords   = piece.Compile(`(?i)\b(?:rings?(?: (?:buffers?|size|parameters?))?|buffer rings?|(?:rx|tx|receive|transmit) (?:buffers?|descriptors?|rings?)|ethtool ?--?(?:G|set-ring))\b`)
-	windowWords = piece.Compile(`(?i)\b(?:(?:tcp |receive |rcv |send |socket )*window(?: ?sizes?)?|(?:tcp|receive|rcv|send|socket) windows?(?: ?sizes?)?|(?:tcp|socket) (?:receive |send )?buffers?(?: ?sizes?)?)\b|\biperf3? (?:\S+ )*-w ?\d|\b(?:tcp_[rw]mem|[rw]mem_max)\b`)
+	windowWords = piece.Compile(`(?i)\b(?:(?:tcp |receive |rcv |send |socket )*window(?: ?sizes?)?|(?:tcp|receive|rcv|send|socket) windows?(?: ?sizes?)?|(?:tcp|socket) (?:receive |send )?buffers?(?: ?sizes?)?)\b|\biperf3? (?:\S+ )*-w ?\d|\b(?:tcp_[rw]mem|[rw]mem_max|(?:snd|rcv)buf\w*|so_(?:snd|rcv)buf)\b`)
 	larger      = piece.Compile(`(?i)\b(?:rais\w+|increas\w+|modif\w+|adjust\w*|bump\w*|enlarg\w+|scal(?:e|ed|ing) up|larger|bigger|chang\w+|set(?:ting)?|explicit\w+|maxim\w+|tun\w+|-w ?\d)`)
 	tunedWords  = piece.Compile(`(?i)\b(?:helps?|helped|fix(?:es|ed)?|solve[sd]?|resolve[sd]?|removes? (?:the )?(?:issue|problem|drops?|loss)|improves?d?|faster|full speed|works?|gone|goes away|disappear\w*|all is (?:good|well|fine)|good again|could (?:ship|get|reach)|can (?:sustain|reach)|went (?:up )?(?:from|to)|jump\w*|increases?)\b`)
-	flowControl = piece.Compile(`(?i)\b(?:flow control|pause frames?|802\.3x|ethernet pause)\b`)
+	flowControl = piece.Compile(`(?i)\b(?:flow control|pause frames?|802\.3x|ethernet pause)\b|\b(?:enabled|disabled|turned on|turned off) fc\b[^.;]{0,24}\b(?:switch|nic|port|link|router)`)
 	swapped     = piece.Compile(`(?i)\b(?:swap|replac|exchang|chang)\w*\b[^.;]{0,25}\b(?:cables?|patch cords?|dac|transceivers?|sfp\S*|modules?)\b|\b(?:new|another|different|other) (?:(?:ethernet|patch|cat ?\d\w?|network) ?)*(?:cable|patch cord|dac|transceiver|sfp\S*|module)\b|\b(?:bad|faulty|broken|damaged) (?:(?:ethernet|patch|cat ?\d\w?|network) ?)*(?:cable|transceiver|sfp\S*|module)\b`)
 	driverWords = piece.Compile(`(?i)\b(?:updat|upgrad|downgrad|chang|install|revert|roll\w* back|us|switch)\w*\b[^.;]{0,40}\b(?:drivers?|firmware|nvm)\b`)
 )
@@ -60,6 +61,9 @@ var tried = []struct {
 
 // thisHelped is how a sentence says that what an earlier one tells to do helped.
 var thisHelped = piece.Compile(`(?i)^\W*(?:(?:this|that|these|those)(?: (?:workaround|change|setting|fix|one))?|the (?:above|workaround|change)|doing (?:this|that|so))\b[^.;,]{0,20}\b(?:fix(?:es|ed)?|solve[sd]?|resolve[sd]?|help(?:s|ed)|worked|does the trick|did the trick)\b`)
+
+// adviceRead is how a sentence tells what others advise, and not what it did.
+var adviceRead = piece.Compile(`(?i)\bways to (?:increase|improve|speed|boost|get|fix|make)\b|\b(?:from|in) other (?:threads|posts|issues|forums?)\b|\b(?:i|we)(?:['’]ve| have)? read (?:that|about|somewhere|online)\b|\b(?:people|posts|threads|guides|articles|everyone) (?:often )?(?:says?|suggests?|recommends?|advises?|claims?)\b`)
 
 // noEffect is how a sentence says that a remedy changed nothing.
 var noEffect = piece.Compile(`(?i)\b(?:no|not|never|n't|doesn.t|didn.t|without|nothing|neither|hardly|barely)\b[^.;]{0,30}\b(?:effects?|difference|help\w*|chang\w+|improv\w+|better|faster|fix\w*|solv\w*|matter)\b|\b(?:same (?:result|speed|rate|thing|problem|behaviou?r)|makes? no|made no|to no avail|(?:nothing|not) chang\w+|result is same)\b`)
@@ -87,7 +91,7 @@ func (s *sink) remedies(sentence string, l piece.Line, said func(key, value stri
 		case match == "":
 		case noEffect.MatchString(sentence):
 			denied(r.key+"_not", match)
-		case tunedWords.MatchString(sentence) && !noHelp.MatchString(sentence) && !question.MatchString(sentence+" "):
+		case tunedWords.MatchString(sentence) && !noHelp.MatchString(sentence) && !adviceRead.MatchString(sentence) && !question.MatchString(sentence+" "):
 			said(r.key, match)
 		default:
 			s.topic("remedy", r.key+" "+match, l)
@@ -130,6 +134,24 @@ func (s *sink) told(key string) bool {
 
 // tunnelCost is the part of a rate that a sentence says is lost, in percent.
 var tunnelCost = piece.Compile(`(?i)\b(?:loss(?: of)?|loses?|slow\w*(?: down)?|drop\w*|reduc\w+|decreas\w+|less|penalty|overhead|degrad\w+)\b[^.;\d]{0,24}(?:(\d{2}) ?%|%(\d{2})\b)|\b(\d{2}) ?% (?:\w+ )?(?:slower|less|loss|drop|overhead|penalty|decrease|bandwidth drop|degradation)\b`)
+
+// limitTold is a rate to which a rule limits something, as a sentence says, and onlySeems
+// what makes that an impression.
+var (
+	limitTold   = piece.Compile(`(?i)\b(?:rate[- ]?limit(?:ed|s|ing)?|traffic[- ]shap(?:ed|ing|er)|shaped|policed|policer|qos limit)\b(?: \w+){0,2}? ?(?:to|at|for|of|by|:|=) ?(?:about |around |~ ?)?(\d+(?:\.\d+)?) ?([kmg])(?:b|bit)(?:ps|/s|it/s|it/sec)?\b`)
+	asksWhether = piece.Compile(`(?i)^\W*(?:is|are|was|were|could|can|does|do|did|how|what|why)\b`)
+	onlySeems   = piece.Compile(`(?i)\b(?:seems?|seemed|looks?|looked|appears?|appeared|feels?|as (?:if|though)|like|think|believe)\b`)
+)
+
+// limits notes such a rate, in bits per second.
+func (s *sink) limits(sentence string, l piece.Line) {
+	m := limitTold.FindStringSubmatchIndex(sentence)
+	if m == nil || asksWhether.MatchString(sentence) || denies.MatchString(sentence[:m[0]]) || wonders.MatchString(sentence[:m[0]]) || onlySeems.MatchString(sentence[:m[0]]) {
+		return
+	}
+	unit := map[string]float64{"k": 1e3, "m": 1e6, "g": 1e9}[strings.ToLower(sentence[m[4]:m[5]])]
+	s.Set("said", "limit_told_bps", strconv.FormatFloat(unit*piece.Float(sentence[m[2]:m[3]]), 'f', 0, 64), l)
+}
 
 // costs notes which part of the rate something takes, in percent.
 func (s *sink) costs(sentence string, l piece.Line) {

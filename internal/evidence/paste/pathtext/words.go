@@ -21,7 +21,7 @@ var PathWords = piece.Reader{
 const fewestWords = 5
 
 // marks are words of which each line that counts has one.
-var marks = []string{"flannel", "calico", "cilium", "weave", "canal", "vxlan", "geneve", "ipip", "wireguard", "openvpn", "ipsec", "strongswan", "tailscale", "zerotier", "netbird", "tunnel", "vpn", "overlay", "nebula", "tinc", "n2n", " gre", "backend",
+var marks = []string{"stall", "flannel", "calico", "cilium", "weave", "canal", "vxlan", "geneve", "ipip", "wireguard", "openvpn", "ipsec", "strongswan", "tailscale", "zerotier", "netbird", "tunnel", "vpn", "overlay", "nebula", "tinc", "n2n", " gre", "backend",
 	"pod", "container", "kube", "k3s", "k8s", "rke", "docker", "virtio", "vmxnet", "netvsc", "hyper-v", "e1000", "guest", "mtu", "mss", "offload", "lro", "gro", "tso", "lso", "gso", "checksum",
 	"bps", "bit", "b/s", "ring", "window", "tcp_", "mem_max", "cable", "transceiver", "driver", "firmware", "buffer", "pci", "relay", "derp", "socket", "pause", "flow control", "802.3x", "per connection", "downloads", " ms", "ping", "iperf", "stream", "starlink", "lte", "loss", "cpu", "core", "gateway", "interface", "nic", "queue", "frame", "repl", "respon", "eni", "rout", "asymmetr", "reach", "communicate", "usb", "subnet", "portal", "arp ", "fast at", "for a while", "minutes", "load", "10g", "rx ", "rps", "rss", "irq", "interrupt", "throttl", "2.5g", "mptcp", "multipath", "mile", "distance", "ocean", "transatlantic", "region", "data center", "datacenter", "away", "ack", "udp", "bbr", "forward", "firewall", "/2", "/1",
 	"lacp", "802.3ad", "static", "switch", "uplink", "icmp", "gigabit", "gbe", "1g", "instead of", "rather than", "out of order", "out-of-order", "per-packet", "per packet", "robin", "iscsi", "portal", "depth", "sync", "moderate", "limited", "limit", "capped", "quota", "oversubscri", "multichannel", "multi-channel", "smb", "480m", "culprit", "root cause", "turned out", "to blame", "the problem was", "the issue was", "the cause was", "disk", "storage", "x1", "slot", "lane", "traffic", "packet", "martian", "the other", "speed", "client", "initiator", "ethtool", "drop", "discard", "aggregator", "partner", "rx_", "not use", "n't use", "crc", "fcs", "too long", "only", "softnet", "squeeze", "churn", "frag", "handshake", "hello", "retrans", "direct", "direkt", "sqm", "qos", "firmware", "slower than", "iowait", "nfs", "read-ahead", "readahead", "read_ahead", "mac"}
@@ -33,6 +33,9 @@ var shortRate = piece.Compile(`(?i)^[\s>*-]*(?:\w+ )?(?:with(?:out)?|via|by|over
 var wayLabel = piece.Compile(`(?i)^[\s#>*-]*(?:\w+ ){0,3}(?:wire ?guard|open ?vpn|ip-?sec|tailscale|zero ?tier|vpn|tunnel|vxlan|overlay)(?: \w+){0,2}\**:\**\s*$`)
 
 func mayTell(line string) bool {
+	if tellsSize(line) {
+		return true
+	}
 	if !piece.Spoken(line) {
 		return false
 	}
@@ -93,7 +96,7 @@ var (
 	helped    = piece.Compile(`(?i)\b(?:improves?d?|restor(?:es?|ed)|fix(?:es|ed)?|solves?d?|helps?|increases?|resolves?d?|acceptable|normal|full speed|faster|much better|goes (?:up|back)|back to)\b`)
 	pingGood  = piece.Compile(`(?i)\bping(?:s|ing)?\b[^.;]{0,40}\b(?:works?|working|fine|ok|okay|good|success\w*|pass(?:es)?|answers?)\b|\b(?:can|able to) ping\b`)
 	bulkFails = piece.Compile(`(?i)\b(?:iperf\d?|scp|curl|http|tcp|ssh|transfer|download|copy)\b[^.;]{0,50}\b(?:0(?:\.0+)? ?[KMGkmg]?(?:bits?|bps|bytes?)(?:/s(?:ec)?)?|hangs?|hung|stalls?|fails?|freez\w+|times? out|stuck|nothing|does(?:n.t| not) work)`)
-	fullCPU   = piece.Compile(`(?i)\b(?:cpu (?:load|usage|use)\b[^.;]{0,24}\b(?:100|9[5-9]) ?%[^.;]{0,40}\b(?:on|by|of) (?:only |just )?a? ?((?:one|single) (?:cpu|core))\b|(openvpn|charon|wireguard|wg-crypt\w*|flanneld|iperf3?|vhost\S*|qemu\S*|kworker\S*|ovs-vswitchd|smbd|nginx|haproxy|ksoftirqd?(?:/\d+)?|(?:one|single|1|a|allocated|the same|that|each) (?:of (?:the |my |its )?)?(?:(?:\d{1,2}|two|four|eight|six) )?(?:cpu|v?core|vcpu|thread)s?)\b[^.;]{0,56}?\b(?:100|9[5-9]) ?%|(?:100|9[5-9]) ?% (?:of |on |by )[^.;]{0,30}\b(openvpn|charon|flanneld|iperf3?|(?:\w+ )?(?:cpu|core|vcpu|thread))\b|\b(?:only|just) ((?:1|one|a single) (?:cpu|core|vcpu))\b[^.;]{0,40}\b(?:max\w* out|full|saturated|pegged)|\b(?:one of the (?:cpu|core|vcpu)s)\b[^;]{0,80}\bmaxe[ds] out|\b(one (?:cpu|core|vcpu)) (?:(?:is |was |at )?max\.?|fully)[^.;]{0,2} (?:cpu )?(?:load|use|usage|loaded|used|busy)\b|\b(?:cpu|core|processor)\b[^.;]{0,16}\b(?:100|9[5-9]) ?%(?: \w+)?[^.;]{0,24}\b(?:with|by|in)\W{1,3}(ksoftirqd(?:/\d+)?)|(?:maxes|maxing|maxed|pegs?|pegged|pegging|capp(?:ed|ing)|saturat\w+) (?:out )?(?:at )?(one|a|a single|single|1) (?:cpu|core|vcpu|processor))`)
+	fullCPU   = piece.Compile(`(?i)\b(?:cpu (?:load|usage|use)\b[^.;]{0,24}\b(?:100|9[5-9]) ?%[^.;]{0,40}\b(?:on|by|of) (?:only |just )?a? ?((?:one|single) (?:cpu|core))\b|(openvpn|charon|wireguard|wg-crypt\w*|flanneld|iperf3?|vhost\S*|qemu\S*|kworker\S*|ovs-vswitchd|smbd|nginx|haproxy|ksoftirqd?(?:/\d+)?|(?:one|single|1|a|allocated|the same|that|each) (?:of (?:the |my |its )?)?(?:(?:\d{1,2}|two|four|eight|six) )?(?:cpu|v?core|vcpu|thread)s?)\b[^.;]{0,56}?\b(?:100|9[5-9]) ?%|(?:100|9[5-9]) ?% (?:of |on |by )[^.;]{0,30}\b(openvpn|charon|flanneld|iperf3?|(?:\w+ )?(?:cpu|core|vcpu|thread))\b|\b(?:only|just) ((?:1|one|a single) (?:cpu|core|vcpu))\b[^.;]{0,40}\b(?:max\w* out|full|saturated|pegged)|\b(?:one of the (?:cpu|core|vcpu)s)\b[^;]{0,80}\bmaxe[ds] out|\b(one (?:cpu|core|vcpu)) (?:(?:is |was |at )?max\.?|fully)[^.;]{0,2} (?:cpu )?(?:load|use|usage|loaded|used|busy)\b|\b(?:cpu|core|processor)\b[^.;]{0,16}\b(?:100|9[5-9]) ?%(?: \w+)?[^.;]{0,24}\b(?:with|by|in)\W{1,3}(ksoftirqd(?:/\d+)?)|(?:maxes|maxing|maxed|pegs?|pegged|pegging|capp(?:ed|ing)|saturat\w+) (?:out )?(?:at )?(?:just |only )?(one|a|a single|single|1) (?:cpu|core|vcpu|processor))`)
 	oldIperf3 = piece.Compile(`(?i)\biperf ?3?(?: version)?[ :]*v?(3\.[01](?:\.\d+|b\d+)?)(?:[^.\d]|\.?$|\.\s)`)
 	udpLoss   = piece.Compile(`(?i)\budp\b[^;]{0,80}\b(?:loss|lost|losing)\b|\b(?:loss|lost|losing)\b[^;]{0,80}\budp\b`)
 	lossSaid  = piece.Compile(`(?i)\b(\d{1,2}(?:\.\d+)?)(?: ?(?:-|–|to) ?\d{1,2}(?:\.\d+)?)? ?% (?:of )?(?:packet )?loss\b|\bpacket loss (?:of |is |about |around )*(\d{1,2}(?:\.\d+)?) ?%`)
@@ -136,6 +139,12 @@ var plain = map[string]piece.Pattern{"unreachable": noReach, "mptcp": multipath,
 // none is how a sentence says that there is none of it.
 var none = piece.Compile(`(?i)\b(?:no|zero|without|0 ?%) (?:packet |any )?(?:loss|losses|retransmi\w+|dup)|\bdid(?: not|n't) help\b`)
 
+// deniable are facts of plain that a sentence may deny: "direct (not relayed)".
+var deniable = map[string]bool{"relayed": true, "socket_full": true}
+
+// deniedWithin is a denial among the words of such a fact.
+var deniedWithin = piece.Compile(`(?i)\b(?:not|never|no longer)\b|n['’]t\b`)
+
 // perhaps are words just before losses that nobody saw for sure.
 var perhaps = piece.Compile(`(?i)\b(?:possibl[ey]|potential|apparent|suspected|maybe)(?: [a-z]+){0,3} $`)
 
@@ -156,13 +165,14 @@ func readWords(s *sink, lines []piece.Line) (read int) {
 	if m := guests.FindStringSubmatch(text); m != nil && (!emulated(m[1]) || virtual.MatchString(text)) {
 		said("guest_card", strings.ToLower(m[1]))
 	}
+	s.sizeTable(l, said)
 	for _, sentence := range sentences(sameTest.ReplaceAllString(text, "test")) {
 		switch {
-		case mtuRaised.MatchString(sentence) && !noHelp.MatchString(sentence):
+		case mtuRaised.MatchString(sentence) && !noHelp.MatchString(sentence) && !adviceRead.MatchString(sentence):
 			said("mtu_raised", mtuRaised.FindString(sentence))
-		case mtuHelps.MatchString(sentence) && !noHelp.MatchString(sentence) && !large.MatchString(sentence):
+		case mtuHelps.MatchString(sentence) && !noHelp.MatchString(sentence) && !large.MatchString(sentence) && !adviceRead.MatchString(sentence):
 			said("mtu_helps", mtuHelps.FindString(sentence))
-		case offloads.MatchString(sentence) && helped.MatchString(sentence) && !noHelp.MatchString(sentence):
+		case offloads.MatchString(sentence) && helped.MatchString(sentence) && !noHelp.MatchString(sentence) && !adviceRead.MatchString(sentence):
 			said("offload_helps", offloads.FindString(sentence))
 		case offloads.MatchString(sentence) && !noEffect.MatchString(sentence):
 			s.topic("remedy", "offload_helps "+offloads.FindString(sentence), l)
@@ -170,7 +180,8 @@ func readWords(s *sink, lines []piece.Line) (read int) {
 		s.remedies(sentence, l, said)
 		s.sizesOf(sentence, l, said)
 		s.costs(sentence, l)
-		if m := offloadBreaks.FindString(sentence); m != "" && !noEffect.MatchString(sentence) && !wonders.MatchString(sentence) {
+		s.limits(sentence, l)
+		if m := offloadBreaks.FindString(sentence); m != "" && !adviceRead.MatchString(sentence) && !noEffect.MatchString(sentence) && !wonders.MatchString(sentence) {
 			said("offload_helps", m)
 		}
 		if m := offloadHurts.FindString(sentence); m != "" && !noHelp.MatchString(m) && !wonders.MatchString(sentence) {
@@ -226,7 +237,7 @@ func readWords(s *sink, lines []piece.Line) (read int) {
 	}
 	for key, words := range plain {
 		m := words.FindStringIndex(text)
-		if m == nil || (key == "lossy" || key == "bbr_helps") && none.MatchString(text) || key == "lossy" && perhaps.MatchString(text[:m[0]]) || key == "unreachable" && aRate.MatchString(text[m[1]:]) {
+		if m == nil || deniable[key] && (denies.MatchString(text[:m[0]]) || deniedWithin.MatchString(text[m[0]:m[1]])) || (key == "lossy" || key == "bbr_helps") && none.MatchString(text) || key == "lossy" && perhaps.MatchString(text[:m[0]]) || key == "unreachable" && aRate.MatchString(text[m[1]:]) {
 			continue
 		}
 		said(key, text[m[0]:m[1]])

@@ -76,7 +76,7 @@ func (f figure) of(class string) float64 {
 }
 
 // notTold are words before a rate that is wished, promised or another's.
-var notTold = piece.Compile(`(?i)\b(?:should\w*|could|expect\w*|theor\w*|suppos\w*|want|would|instead of|capable|rated|maximum of|like to|hoping|target|limit of|bwlimit)\b[^.;]{0,40}$`)
+var notTold = piece.Compile(`(?i)\b(?:should\w*|could|expect\w*|theor\w*|suppos\w*|want|would|instead of|capable|rated|maximum of|like to|hoping|target|limit of|bwlimit|capacity can)\b[^.;]{0,40}$`)
 
 // setting is a key before a rate that somebody set: "bw=30Mbit/s".
 var setting = piece.Compile(`(?i)\b(?:bw|bandwidth|rate|ceil|limit|capacity|speed) ?= ?$`)
@@ -106,10 +106,19 @@ var (
 )
 
 // ofBus are words before a bus' own speed, which nothing on it reaches.
-var ofBus = piece.Compile(`(?i)\busb\b[^.;]{0,60}$`)
+var ofBus = piece.Compile(`(?i)\b(?:usb|thunderbolt)\b[^.;]{0,60}$`)
 
-// busSpeed reports USB's own speeds.
-func busSpeed(bits float64) bool { return bits == 480e6 || bits == 5e9 || bits == 10e9 || bits == 20e9 }
+// busSpeed reports the own speeds of USB and of Thunderbolt.
+func busSpeed(bits float64) bool {
+	return slices.Contains([]float64{480e6, 5e9, 10e9, 20e9, 40e9}, bits)
+}
+
+// diskBus names a bus of disks, and diskBusSpeed reports its own speeds.
+var diskBus = piece.Compile(`(?i)\b(?:sata|sas)\b`)
+
+func diskBusSpeed(bits float64) bool {
+	return slices.Contains([]float64{1.5e9, 3e9, 6e9, 12e9, 22.5e9}, bits)
+}
 
 // ofPort are words just before a link's own speed: what is connected, not what it carried.
 var ofPort = piece.Compile(`(?i)\b(?:connected|connecting|plugged|linked|equipped|fitted)(?: (?:to|at|with|via|by|over|using|in|into|through|on))?(?: (?:a|an|the|its|my|two|both|2 ?x))? ?$|\b(?:connected|plugged|equipped)\b[^.;]{0,40}\b(?:using|via|with|by|through) (?:a |an |the |its )?$|\b(?:interfaces?|ports?|links?|nics?|adapters?|cards?|lagg?\d*|bond\d*)\b(?: (?:both|each|all|also))? (?:(?:is|are) )?(?:shows?|showing|reports?|reporting|says?|displays?|displaying|up) (?:as |at |up |a |with )*$`)

@@ -157,16 +157,25 @@ func (t *teller) topic(key, value string) {
 	t.C.Topics[key] = piece.Value{Text: value, Source: t.l.Source()}
 }
 
+// ofLocal are words before a rate of a machine's own disks, whatever the sentence is about.
+var ofLocal = piece.Compile(`(?i)\blocal(?:ly)?\b(?: \([^()]*\))? (?:writes?|reads?)\b[^.;,\d]{0,12}$`)
+
 // rates are what a clause tells, with whose they are.
 func (t *teller) rates(clause string) (out []rate) {
 	last := 0 // where the rate before it ends
 	for _, f := range carried(clause) {
+		if diskBusSpeed(f.bits) && diskBus.MatchString(t.l.Text) {
+			continue
+		}
 		before, after := clause[:f.from], clause[f.to:]
 		own := before[min(last, len(before)):]
 		if last = f.to; !strongCopy.MatchString(own) && !strongNet.MatchString(own) {
 			own = before
 		}
 		class, word := t.class(own, after)
+		if at := strings.Index(t.l.Text, clause); at >= 0 && ofLocal.MatchString(t.l.Text[:at+f.from]) {
+			class, word = "disk", "local" // brackets before it may have ended a clause
+		}
 		if each := eachOf.MatchString(after) || eachFor.MatchString(before); each && class != "disk" {
 			t.extreme("each_bps", f.of(cmp.Or(class, "told")), 1)
 			continue
