@@ -202,6 +202,8 @@ func TestMembersOut(t *testing.T) {
 		{"arista's, all active", arista, record.Unknown, 0, 0, "", "not in the bundle"},
 		{"a backup that waits", monitor("802.3ad", "active-backup", "ether7"), record.Unknown, 0, 0, "", "not active"},
 		{"a port of the second that is out", monitor("802.3ad", "802.3ad      ", "ether7"), record.LACPDown, 0.8, 0.9, "ether7 is not active", ""},
+		{"a lagg that stops", "Feb  3 10:11:12 fw kernel: igb0: Interface stopped DISTRIBUTING, possible flapping\nFeb  3 10:11:14 fw kernel: igb1: Interface stopped DISTRIBUTING, possible flapping\n", record.LACPDown, 0.55, 0.7, "igb0, igb1", ""},
+		{"a lagg that stopped once", "Feb  3 10:11:12 fw kernel: igb0: Interface stopped DISTRIBUTING, possible flapping\n", record.Unknown, 0, 0, "", "stopped sending"},
 		{"uplinks that stand alone", "Our vmnics assigned to a Link Aggregation Group (LAG) of a VDS show a state of Stand-alone.\n", record.LACPDown, 0.4, 0.5, "", ""},
 		{"deselected", "After a restart of the switch, one port of the LAG is in deselected state.\n", record.LACPDown, 0.4, 0.5, "", ""},
 		{"always one", "ECMP hashes well, then the LAG's hash is polarised and it will always pick one of the LAG members.\n", record.HashImbalance, 0.4, 0.5, "do not carry alike", ""},
