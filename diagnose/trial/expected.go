@@ -65,7 +65,7 @@ func (v *wayView) after(h hypothesis) (unit.BitRate, *record.NextLimit) {
 }
 
 // reached is what of a prediction the ways carry: of links that nothing reached none, unless
-// the cause is why, no more than losses leave streams that were held at their ends, and of
+// the cause is why, no more than losses leave streams that their own ends limited, and of
 // the other way what it had, where a cause of its own holds it; and what binds then.
 func (v *wayView) reached(p predict.Prediction, cause record.Cause) (sum unit.BitRate, limit record.Cause) {
 	for _, d := range v.trial.Direction.Ways() {

@@ -106,7 +106,7 @@ func onceEach(all []hypothesis) []hypothesis {
 	return out
 }
 
-// worthMending has that first, of what was seen, whose end brings a good deal more than the
+// worthMending has that first, of what was seen, whose end brings clearly more than the
 // end of what was: another limit that is as tight leaves little to gain.
 func (v *wayView) worthMending(all []hypothesis) []hypothesis {
 	named := func(h hypothesis) bool { return h.strong() && !h.nothingToWin }

@@ -74,6 +74,29 @@ func TestForwarding(t *testing.T) {
 	}
 }
 
+// TestForwardingWithoutLRO: what the kernel switches off along with it, and leaves off, is a
+// step of the plan, which can be rolled back.
+func TestForwardingWithoutLRO(t *testing.T) {
+	h := withSysctls("net.ipv4.ip_forward=0", "net.ipv4.conf.all.forwarding=0", "net.ipv4.conf.all.accept_redirects=1")
+	ofLink(&h, "eth0", func(l *netstate.Link) { l.Device, l.Offloads = nil, map[string]bool{"lro": true, "gro": true} })
+	const eth0 = "    network: {ethernets: {eth0: {addresses: [10.0.0.1/24]}}}\n    profiles: []\n"
+	drops := func(p plan.Plan) bool {
+		return slices.ContainsFunc(p.Steps, func(s plan.Step) bool {
+			return s.Kind == plan.Offload && s.Link == "eth0" && s.Key == "lro" && s.New == "off"
+		})
+	}
+	if p := twice(t, h, eth0+"    sysctl: {net.ipv4.ip_forward: 1}\n"); !drops(p) {
+		t.Errorf("a rollback would leave LRO off:\n%s", p.Text(80))
+	}
+	if p := twice(t, h, eth0); drops(p) {
+		t.Errorf("nothing forwards:\n%s", p.Text(80))
+	}
+	h.Sysctls["net.ipv4.ip_forward"] = netstate.Sysctl{Value: "1", Scope: netstate.ScopeNamespace}
+	if p := twice(t, h, eth0+"    sysctl: {net.ipv4.ip_forward: 1}\n"); drops(p) {
+		t.Errorf("it forwards already:\n%s", p.Text(80))
+	}
+}
+
 // TestFirstAddress: a link that gets its first address is hardened at once.
 func TestFirstAddress(t *testing.T) {
 	h := withSysctls("net.ipv4.conf.all.accept_redirects=0", "net.ipv4.conf.default.accept_redirects=1", "net.ipv4.conf.eth4.accept_redirects=1", "net.ipv4.conf.docker0.accept_redirects=0")

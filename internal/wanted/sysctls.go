@@ -52,6 +52,7 @@ func (b *builder) sysctls() {
 	b.profiles(own)
 	b.spread(own)
 	b.followDefaults(own)
+	b.dropLRO()
 }
 
 // spread lets the keys that the kernel sets along with others be as it sets
@@ -73,6 +74,28 @@ func (b *builder) spread(own map[string]bool) {
 				s.Value = becomes
 				b.want.Sysctls[other] = s
 			}
+		}
+	}
+}
+
+// dropLRO lets links that begin to forward be without LRO, which the kernel switches off
+// then and does not switch on again when forwarding ends (dev_disable_lro, called by
+// inet_forward_change, devinet_sysctl_forward and dev_forward_change): a step of its own
+// can be rolled back.
+func (b *builder) dropLRO() {
+	begins := func(key string) bool {
+		was, now := b.observed.Sysctls[key].Value, b.want.Sysctls[key].Value
+		return was == "0" && now != "0" && now != ""
+	}
+	all := begins("net.ipv4.ip_forward") || begins("net.ipv4.conf.all.forwarding") || begins("net.ipv6.conf.all.forwarding")
+	for _, l := range b.want.Links {
+		fixed := l.Device != nil && slices.Contains(l.Device.Fixed, "lro")
+		if l.Offloads["lro"] && !fixed && (all || begins(fabric.LinkSysctl("ipv4", l.Name, "forwarding")) || begins(fabric.LinkSysctl("ipv6", l.Name, "forwarding"))) {
+			b.change(l.Name, func(l *netstate.Link) {
+				l.Offloads = maps.Clone(l.Offloads)
+				l.Offloads["lro"] = false
+			})
+			b.because(plan.Step{Kind: plan.Offload, Link: l.Name, Key: "lro"}, "", "forwarding switches it off, and would leave it off when it ends")
 		}
 	}
 }

@@ -337,7 +337,7 @@ func changedHosts(out change.Outcome) (n int) {
 func askToKeep(ctx context.Context, con *console.Console, q *console.Asker, c *change.Change, out change.Outcome, undo, journal string) error {
 	limited, cancel := context.WithDeadline(ctx, out.ConfirmBy)
 	defer cancel()
-	keep, err := q.Ask(limited, fmt.Sprintf("do you still reach this host? keep the change? (%v)", time.Until(out.ConfirmBy).Round(time.Second)))
+	keep, err := q.AskNow(limited, fmt.Sprintf("do you still reach this host? keep the change? (%v)", time.Until(out.ConfirmBy).Round(time.Second)))
 	switch {
 	case ctx.Err() != nil:
 		return errors.Join(err, c.PutBack(&out))

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/linerate/linerate/plan"
 	"github.com/linerate/linerate/record"
@@ -23,10 +24,7 @@ func (con *Console) Asker() *Asker { return &Asker{con: con} }
 // Ask returns whether the answer is yes; no answer any more is no. The end of
 // ctx ends the question with its error.
 func (q *Asker) Ask(ctx context.Context, question string) (bool, error) {
-	if q.answers == nil {
-		q.answers = make(chan string)
-		go q.read()
-	}
+	q.begin()
 	fmt.Fprintf(q.con.Stderr, "%s [y/N] ", question)
 	select {
 	case <-ctx.Done():
@@ -34,6 +32,31 @@ func (q *Asker) Ask(ctx context.Context, question string) (bool, error) {
 	case answer := <-q.answers:
 		answer = strings.ToLower(strings.TrimSpace(answer))
 		return answer == "y" || answer == "yes", nil
+	}
+}
+
+// typedAhead is how long what was typed before a question takes to be read.
+const typedAhead = 100 * time.Millisecond
+
+// AskNow is Ask of what only somebody who sees the question can know: what was typed
+// before is no answer to it.
+func (q *Asker) AskNow(ctx context.Context, question string) (bool, error) {
+	q.begin()
+	for waiting := true; waiting; {
+		select {
+		case _, waiting = <-q.answers:
+		case <-time.After(typedAhead):
+			waiting = false
+		}
+	}
+	return q.Ask(ctx, question)
+}
+
+// begin reads the terminal from now on.
+func (q *Asker) begin() {
+	if q.answers == nil {
+		q.answers = make(chan string)
+		go q.read()
 	}
 }
 

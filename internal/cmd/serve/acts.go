@@ -101,10 +101,14 @@ func (f *usersFleet) as(v web.User) (link.Config, error) {
 		if err := one.webSigner.Credentials(v.Role, pageIdentity, creds); err != nil {
 			return link.Config{}, fmt.Errorf("act as %s: %w", v.Name, err)
 		}
-		one.until[v.Role] = time.Now().Add(pageIdentity)
+		one.until[v.Role] = expiry(time.Now())
 	}
 	return link.Config{URL: fromHere(f.bus.URL()), Creds: creds, CA: filepath.Join(f.state, "ca.pem"), Logger: f.log}, nil
 }
+
+// expiry is when an identity that is made now expires. That is by the time of day:
+// the clock that nobody sets stands still while the machine sleeps.
+func expiry(now time.Time) time.Time { return now.Round(0).Add(pageIdentity) }
 
 // fromHere is the URL by which this host reaches its own server: one that listens
 // on every address is on loopback too, and its certificate says so.

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"testing"
+	"time"
 )
 
 func TestFromHere(t *testing.T) {
@@ -11,5 +12,15 @@ func TestFromHere(t *testing.T) {
 		if got := fromHere(url); got != want {
 			t.Errorf("%s: %s, want %s", url, got, want)
 		}
+	}
+}
+
+// TestExpiry: an identity of the pages is made anew by the clock that it expires by.
+// The other one stands still while the machine sleeps, and with it they would have
+// been used for hours after.
+func TestExpiry(t *testing.T) {
+	now := time.Now()
+	if at := expiry(now); at != at.Round(0) || at.Sub(now.Round(0)) != pageIdentity {
+		t.Errorf("at %v it expires at %v", now, at)
 	}
 }

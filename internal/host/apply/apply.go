@@ -275,7 +275,7 @@ func (a *Applier) Apply(ctx context.Context, p plan.Plan, o Options) (Result, er
 		}
 		e.guard, _ = a.journal.readArmed(e.ID)
 	}
-	limited, cancel := context.WithDeadline(ctx, e.Deadline)
+	limited, cancel := context.WithTimeout(ctx, e.left()) // as the guard counts: somebody may set the clock
 	defer cancel()
 	if err := o.awaitBegin(limited); err != nil {
 		return a.abandon(&e, err)

@@ -14,7 +14,7 @@ import (
 // ErrChanged, one that cannot be written (a full disk, a read-only one) a
 // *FileError too, and the change stays applied and pending. From then on a
 // crash is made good by going on: whoever recovers finishes the files. An
-// entry in another state, so also one that the guard has taken back, is
+// entry in another state, so also one that the guard or a reboot has taken back, is
 // ErrState; one that is confirming already is finished.
 func (a *Applier) Confirm(ctx context.Context, id string) error {
 	unlock, err := a.waitLock(ctx, "confirm")
@@ -32,6 +32,8 @@ func (a *Applier) Confirm(ctx context.Context, id string) error {
 		return a.finish(&e)
 	case e.State != agentapi.ChangeApplied:
 		return fmt.Errorf("confirm %s: %w: it is %s", e.ID, ErrState, e.State)
+	case e.Boot != a.self.Boot:
+		return errRebooted(e.ID)
 	case len(e.Plan.Files) > 0:
 		return a.confirmFiles(&e)
 	}
@@ -41,6 +43,12 @@ func (a *Applier) Confirm(ctx context.Context, id string) error {
 	}
 	a.ended(&e)
 	return nil
+}
+
+// errRebooted is ErrState for a change that a reboot removed before anybody
+// confirmed it: kept now, its files would say what the host is not.
+func errRebooted(id string) error {
+	return fmt.Errorf("confirm %s: %w: it is gone with a reboot", id, ErrState)
 }
 
 // confirmFiles drafts the files, so that none lacks room later, says in the

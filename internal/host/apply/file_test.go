@@ -324,3 +324,28 @@ func TestCrashThenReboot(t *testing.T) {
 		t.Errorf("ends: %v", ends)
 	}
 }
+
+// TestConfirmAfterReboot: what a reboot took back is not kept any more, also where no
+// boot unit has said so: its files would be those of a change that nobody has tried.
+func TestConfirmAfterReboot(t *testing.T) {
+	ctx := context.Background()
+	root, p := withFiles(t, testPlans(t)["online"])
+	dir, k := tempDir(t), &fakeKernel{host: testHost()}
+	a := fileApplier(t, dir, root, k)
+	a.self.Boot = "an earlier boot"
+	r, err := a.Apply(ctx, p, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k.host = testHost() // what a reboot does to it
+	b := fileApplier(t, dir, root, k)
+	for what, ask := range map[string]func(context.Context, string) error{"keepable": b.Keepable, "confirm": b.Confirm} {
+		if err := ask(ctx, r.ID); !errors.Is(err, ErrState) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	sameTree(t, "rebooted", root, oldTree)
+	if got, err := b.Recover(ctx); err != nil || len(got.Results) != 1 || got.Results[0].State != agentapi.ChangeRolledBack {
+		t.Errorf("%+v, %v", got, err)
+	}
+}

@@ -24,6 +24,8 @@ func (a *Applier) Keepable(ctx context.Context, id string) error {
 		return nil
 	case e.State != agentapi.ChangeApplied:
 		return fmt.Errorf("confirm %s: %w: it is %s", e.ID, ErrState, e.State)
+	case e.Boot != a.self.Boot:
+		return errRebooted(e.ID)
 	}
 	if e.Files, err = filesAsPlanned(e.Root, e.Plan.Files); err == nil {
 		err = e.draftFiles()

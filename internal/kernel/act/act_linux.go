@@ -27,8 +27,9 @@ func (Kernel) Do(ctx context.Context, s plan.Step) error {
 }
 
 // Read is what the step's target is now, in the words of its Old and New.
-// Errors are as Do's; a route whose attributes a step cannot say, and so
-// could not restore, is errors.ErrUnsupported.
+// Errors are as Do's; what a step cannot say, such as attributes of a route, or would
+// take along, such as permanent neighbours, and so could not restore, is
+// errors.ErrUnsupported.
 func (Kernel) Read(ctx context.Context, s plan.Step) (string, error) {
 	if err := ctx.Err(); err != nil {
 		return "", err
@@ -120,8 +121,8 @@ func readLink(s plan.Step) (string, error) {
 	get := map[plan.Kind]func(link) (string, error){
 		plan.BondOption: func(l link) (string, error) { return readBondOption(l, s.Key) },
 		plan.LinkMTU:    func(l link) (string, error) { return strconv.Itoa(l.mtu), nil },
-		plan.LinkState:  readState,
-		plan.LinkMAC:    func(l link) (string, error) { return hardware(l.mac), nil },
+		plan.LinkState:  func(l link) (string, error) { return readState(l, s.New) },
+		plan.LinkMAC:    func(l link) (string, error) { return readMAC(l, s.New) },
 		plan.PortMaster: readMaster,
 		plan.PortOption: func(l link) (string, error) { return readPortOption(l, s.Key) },
 		plan.PortOrder:  readOrder,
@@ -137,11 +138,22 @@ func readLink(s plan.Step) (string, error) {
 	return get(l)
 }
 
-func readState(l link) (string, error) {
-	if l.up {
-		return plan.Up, nil
+func readState(l link, want string) (string, error) {
+	switch {
+	case !l.up:
+		return plan.Down, nil
+	case want == plan.Down:
+		return plan.Up, l.forgetsNone()
 	}
-	return plan.Down, nil
+	return plan.Up, nil
+}
+
+func readMAC(l link, want string) (string, error) {
+	now := hardware(l.mac)
+	if want == now {
+		return now, nil
+	}
+	return now, l.forgetsNone()
 }
 
 // explain adds the step to an error and turns what means a precondition into

@@ -179,6 +179,11 @@ func readAddress(name string, p netip.Prefix, want string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if want == plan.Absent && p.Addr().Is4() && len(all) == 1 && all[0].prefix == p {
+		if err := l.forgetsNoIPv4(); err != nil {
+			return "", err
+		}
+	}
 	for _, a := range all {
 		switch {
 		case a.prefix != p:

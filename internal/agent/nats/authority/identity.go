@@ -117,8 +117,13 @@ func (a *Authority) sign(name string, role agentapi.Role, key string, valid time
 		id.Expires = a.now().Add(valid).UTC()
 		claims.Expires = id.Expires.Unix()
 	}
-	if old, err := a.identity(name, role); err == nil && old.Key == key && (old.Expires.IsZero() || old.Expires.After(id.Expires)) {
-		id.Expires = old.Expires // of the last of the key's tokens
+	if old, err := a.identity(name, role); err == nil && old.Key == key { // of the last of the key's tokens
+		if old.Expires.IsZero() || old.Expires.After(id.Expires) {
+			id.Expires = old.Expires
+		}
+		if old.Made.After(id.Made) {
+			id.Made = old.Made
+		}
 	}
 	token, err := claims.Encode(a.account)
 	if err != nil {
@@ -200,6 +205,16 @@ func (a *Authority) Revoke(name string, role agentapi.Role) error {
 	})
 }
 
+// revokedFrom is the moment that all tokens of the identity were signed before, when
+// it is revoked now: a token is as old as the clock said, which may have been set back
+// since.
+func (id Identity) revokedFrom(now time.Time) time.Time {
+	if signed := id.Made.Add(time.Second); signed.After(now) { // it was encoded a moment later
+		return signed
+	}
+	return now
+}
+
 // revoke adds an identity to those that the account takes no more. In alone
 // only.
 func (a *Authority) revoke(id Identity) error {
@@ -207,7 +222,7 @@ func (a *Authority) revoke(id Identity) error {
 	if err != nil {
 		return err
 	}
-	claims.Revoke(id.Key)
+	claims.RevokeAt(id.Key, id.revokedFrom(a.now()))
 	if err := a.forgetExpired(claims, id); err != nil {
 		return err
 	}

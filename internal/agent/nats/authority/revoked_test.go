@@ -68,3 +68,37 @@ func TestNATSSecurityRevocationsGrow(t *testing.T) {
 		t.Errorf("a list of %d characters, which no host takes: %v", len(list), err)
 	}
 }
+
+// TestRevokedAfterTheClockWasSetBack: what was signed while the clock was a day ahead
+// is revoked all the same, and so is what the same key was given before that.
+func TestRevokedAfterTheClockWasSetBack(t *testing.T) {
+	a := opened(t)
+	pair, err := nkeys.CreateUser()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ahead := time.Now().Add(24 * time.Hour)
+	for _, now := range []time.Time{ahead, time.Now()} {
+		a.now = func() time.Time { return now }
+		if _, err := a.Sign("eve", agentapi.RoleChange, public(pair), 0, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := a.Revoke("eve", agentapi.RoleChange); err != nil {
+		t.Fatal(err)
+	}
+	list, err := a.Revocations()
+	if err != nil {
+		t.Fatal(err)
+	}
+	trust := claim.NewTrust(public(a.account), time.Now)
+	if _, err := trust.Learn(list); err != nil {
+		t.Fatal(err)
+	}
+	for _, signed := range []time.Time{ahead, time.Now()} {
+		id := claim.Identity{Name: "eve", Role: agentapi.RoleChange, Key: public(pair), Authority: public(a.account), Issued: signed}
+		if err := trust.Good(id); !errors.Is(err, claim.ErrRevoked) {
+			t.Errorf("signed at %v: %v", signed, err)
+		}
+	}
+}

@@ -33,7 +33,9 @@ func (d *Dialer) Conn(ctx context.Context, fresh bool) (conn *Conn, done func(),
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.conn == nil {
+	// One whose credentials were refused twice, as when they have expired, has given
+	// up for good; they may be others by now.
+	if d.conn == nil || d.conn.IsClosed() {
 		if d.conn, err = Connect(ctx, cfg); err != nil {
 			d.conn = nil
 			return nil, nil, err

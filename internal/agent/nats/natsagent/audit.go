@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"sync"
@@ -113,7 +114,7 @@ func (a *audit) write(e entry) error {
 	}
 	// A link would lead the lines somewhere else. Opened anew each time: a log that
 	// was moved away goes on under its name.
-	f, err := statefile.Open(a.file, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	f, err := statefile.Open(a.file, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600)
 	if errors.Is(err, statefile.ErrUntrusted) {
 		return fmt.Errorf("%w: %w", errAudit, err)
 	}
@@ -125,7 +126,17 @@ func (a *audit) write(e entry) error {
 		err = fmt.Errorf("%s: %w", a.file, errAudit)
 	}
 	if err == nil {
-		_, err = f.Write(append(line, '\n'))
+		_, err = f.Write(append(afterPart(f, info.Size()), append(line, '\n')...))
 	}
 	return errors.Join(err, f.Sync(), f.Close())
+}
+
+// afterPart is the end of a line of which a full disk or a power cut left a part, so that
+// the next one can be read; none where the last is whole.
+func afterPart(f io.ReaderAt, size int64) []byte {
+	var last [1]byte
+	if _, err := f.ReadAt(last[:], size-1); size == 0 || err != nil || last[0] == '\n' {
+		return nil
+	}
+	return []byte{'\n'}
 }
