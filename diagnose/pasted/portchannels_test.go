@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/linerate/linerate/diagnose/pasted/scene"
 	"github.com/linerate/linerate/record"
 )
 
@@ -175,4 +176,52 @@ func TestSaidOfBundles(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestMembersOut: ports that a channel leaves out, as several makers print it, and ports that
+// wait because the channel may use no more.
+func TestMembersOut(t *testing.T) {
+	huawei := func(most string) string {
+		return "  [~ce] display eth-trunk 9\n  Eth-Trunk9's state information is:\n  Local:\n  LAG ID: 9                   WorkingMode: STATIC\n  Least Active-linknumber: 1  Max Active-linknumber: " + most + "\n  Operate status: up          Number Of Up Port In Trunk: 1\n" +
+			"  ActorPortName          Status   PortType PortPri PortNo PortKey PortState Weight\n  GigabitEthernet0/1/1   Selected 1GE      32768   128    2593    11111100  1\n  GigabitEthernet0/2/1   Unselect 1GE      32768   129    2593    10100000  1\n"
+	}
+	fortinet := func(second string) string {
+		return "# diagnose netlink aggregate name agg2\nLACP flags: (A|P)(S|F)(A|I)(I|O)(E|D)(E|D)\n(A|P) - LACP mode is Active or Passive\nstatus: up\ndistribution algorithm: L4\nLACP mode: active\naggregator ID: 1\nports: 1\n" +
+			"slave: port3\nstatus: up\nlink failure count: 0\nactor state: ASAIEE\npartner state: ASAIEE\naggregator ID: 1\nslave: port4\nstatus: up\nlink failure count: 0\nactor state: ASAODD\npartner state: ASIODD\naggregator ID: " + second + "\n"
+	}
+	const arista = "sw2#show port-channel 4 detailed\nPort Channel Port-Channel4 (Fallback State: Unconfigured):\nMinimum links: unconfigured\nCurrent weight/Max weight: 1/16\n  Active Ports:\n       Port            Time Became Active       Protocol       Mode      Weight\n    --------------- ------------------------ -------------- ------------ ------\n       Ethernet7       20:23:45                 LACP           Active      1\n"
+	monitor := func(first, second, out string) string {
+		return "/interface/bonding/monitor [find]\n                      mode: " + first + "           " + second + "\n              active-ports: ether4            ether6\n            inactive-ports:                   " + out + "\n            lacp-system-id: 02:00:00:11:22:33\n    lacp-partner-system-id: 02:00:00:44:55:66  02:00:00:44:55:77\n"
+	}
+	judgeHardware(t, []hardwareCase{
+		{"huawei in a list", huawei("8"), record.LACPDown, 0.8, 0.9, "GE0/2/1", "hot standby"},
+		{"huawei with a limit", huawei("1"), record.LACPDown, 0.55, 0.65, "hot standby", ""},
+		{"fortinet, another aggregator", fortinet("2"), record.LACPDown, 0.8, 0.9, "port4", ""},
+		{"fortinet, the same", fortinet("1"), record.Unknown, 0, 0, "", "not in the bundle"},
+		{"arista's details", arista + "\n  Configured, but inactive ports:\n       Port            Time Became Inactive    Reason\n    --------------- -------------------------- -------------------------\n       Ethernet8       Always                     wrong speed for aggregate\n", record.LACPDown, 0.8, 0.9, "\"wrong speed for aggregate\"", ""},
+		{"arista's, all active", arista, record.Unknown, 0, 0, "", "not in the bundle"},
+		{"a backup that waits", monitor("802.3ad", "active-backup", "ether7"), record.Unknown, 0, 0, "", "not active"},
+		{"a port of the second that is out", monitor("802.3ad", "802.3ad      ", "ether7"), record.LACPDown, 0.8, 0.9, "ether7 is not active", ""},
+		{"a lagg that stops", "Feb  3 10:11:12 fw kernel: igb0: Interface stopped DISTRIBUTING, possible flapping\nFeb  3 10:11:14 fw kernel: igb1: Interface stopped DISTRIBUTING, possible flapping\n", record.LACPDown, 0.55, 0.7, "igb0, igb1", ""},
+		{"a lagg that stopped once", "Feb  3 10:11:12 fw kernel: igb0: Interface stopped DISTRIBUTING, possible flapping\n", record.Unknown, 0, 0, "", "stopped sending"},
+		{"uplinks that stand alone", "Our vmnics assigned to a Link Aggregation Group (LAG) of a VDS show a state of Stand-alone.\n", record.LACPDown, 0.4, 0.5, "", ""},
+		{"deselected", "After a restart of the switch, one port of the LAG is in deselected state.\n", record.LACPDown, 0.4, 0.5, "", ""},
+		{"always one", "ECMP hashes well, then the LAG's hash is polarised and it will always pick one of the LAG members.\n", record.HashImbalance, 0.4, 0.5, "do not carry alike", ""},
+	})
+}
+
+// TestNothingMissed: whole bundles of which nobody misses anything, what is asked for and not
+// measured, and datagrams that fill a link.
+func TestNothingMissed(t *testing.T) {
+	const lagg = "# ifconfig lagg3\nlagg3: flags=8843 metric 0 mtu 1500\n        laggproto lacp lagghash l2,l3,l4\n        laggport: ixl0 flags=1c\n        laggport: ixl1 flags=1c\n        status: active\n"
+	datagrams := func(asked, rate, lost string) string {
+		return "$ iperf3 -c 192.0.2.44 -u -b " + asked + " -t 30\n[ ID] Interval           Transfer     Bitrate         Jitter    Lost/Total Datagrams\n[  5]   0.00-30.00  sec  3.33 GBytes   " + rate + " Mbits/sec  0.000 ms  0/2469630 (0%)  sender\n[  5]   0.00-30.04  sec  3.33 GBytes   " + rate + " Mbits/sec  0.009 ms  " + lost + "  receiver\n"
+	}
+	judgeHardware(t, []hardwareCase{
+		{"a whole lagg", lagg, scene.Healthy, 0.65, 0.75, "all in use", "gives each flow one link"},
+		{"a whole lagg that is slow", "Copies to the NAS are slow, only one port is busy.\n" + lagg, record.SingleLink, 0.4, 0.6, "gives each flow one link", ""},
+		{"datagrams fill the link", datagrams("1100m", "953", "0/2469630 (0%)"), record.LineRate, 0.55, 0.65, "asked 1.10 Gbit/s", ""},
+		{"datagrams as asked", datagrams("953m", "953", "0/2469630 (0%)"), record.Unknown, 0, 0, "", "the card itself is the limit"},
+		{"datagrams that are lost", datagrams("1100m", "953", "246963/2469630 (10%)"), record.Unknown, 0, 0, "", "the card itself is the limit"},
+	})
 }

@@ -19,6 +19,7 @@ func lacpEvents(v *scene.View) {
 	for _, h := range v.Hosts {
 		takenApart(v, h)
 		byTheClock(v, h)
+		laggStopped(v, h)
 		if n, at := scene.Events(h, "lacp-no-response"); n > 0 {
 			last := h.Events[len(h.Events)-1]
 			if last.Kind == "lacp-no-response" && n == len(h.Events) && !v.HasFinding(record.LACPDown) && !answered(v, last.Link) {
@@ -29,6 +30,24 @@ func lacpEvents(v *scene.View) {
 			}
 		}
 	}
+}
+
+// laggStopped: ports of FreeBSD's lagg that LACP takes out of use again and again.
+func laggStopped(v *scene.View, h *piece.Host) {
+	n, at := scene.Events(h, "lagg-stopped")
+	if n < 2 || v.HasFinding(record.LACPDown) {
+		return
+	}
+	var ports []string
+	for _, e := range h.Events {
+		if e.Kind == "lagg-stopped" && e.Link != "" && !slices.Contains(ports, e.Link) {
+			ports = append(ports, e.Link)
+		}
+	}
+	v.Add(record.LACPDown, 0.5+0.05*float64(min(n, 5)), h, strings.Join(ports, ", ")+" of "+scene.NameOf(h),
+		fmt.Sprintf("FreeBSD stopped sending by %s (%d times in this log): LACP lost the partner there or heard another one, so that what these ports carry changes or ends.", strings.Join(ports, ", "), n),
+		"At the other end put just these ports into one LAG of type LACP, on one switch (or two that act as one), with the same LACP rate; then look at each port's link and errors. `ifconfig -v lagg0` shows each port's partner.",
+		scene.Saw("log", fmt.Sprintf("stopped DISTRIBUTING %d times", n), at)).Ask = []scene.Missing{{Command: "ifconfig -v lagg0", Host: scene.NameOf(h), Why: "which partner each port hears, and its state"}}
 }
 
 // answered reports a bond of that name that has an LACP partner by now: the kernel warns of

@@ -106,6 +106,32 @@ func fullRun(v *scene.View) {
 		scene.Saw(full.Tool, full.Rate.String()+" by one connection", full.Source)).Ask = bundleAsks(nil)
 }
 
+// What datagrams of one frame each come to where a link is full: the part of its speed
+// with frames of 1500 bytes, and with large ones.
+const (
+	leastOfDatagrams = 0.945
+	mostOfDatagrams  = 0.995
+)
+
+// fullByDatagrams: UDP that was asked for more than a link carries, and of which the sender
+// sent what a link carries, and all of it arrived.
+func fullByDatagrams(v *scene.View) {
+	if len(v.Findings) > 0 {
+		return
+	}
+	for _, r := range v.Case.Runs {
+		line := scene.LineOf(r.Rate, leastOfDatagrams, mostOfDatagrams)
+		if !r.UDP || r.Rate != v.Best() || line < unit.Gbps || r.Target < r.Rate*102/100 || r.Datagrams == 0 || r.Lost*1000 > r.Datagrams {
+			continue
+		}
+		v.Add(record.LineRate, 0.6, nil, "a link of "+line.String(),
+			fmt.Sprintf("The sender was told to send %v by UDP, sent %v, and all of it arrived: that is what a link of %v carries when it is full, so that the card itself is the limit.", r.Target, r.Rate, line),
+			"For more, each part of the way must be faster (`ethtool LINK` on both hosts shows at which speed each came up); over several links, several flows with ports or addresses of their own.",
+			scene.Saw(r.Tool, fmt.Sprintf("%v, asked %v, lost %d of %d", r.Rate, r.Target, r.Lost, r.Datagrams), r.Source)).Ask = []scene.Missing{{Command: "ethtool LINK", Host: "both hosts", Why: "the speed at which each came up"}}
+		return
+	}
+}
+
 // portCounts are the words of a number of ports.
 var portCounts = map[string]float64{"two": 2, "dual": 2, "three": 3, "four": 4, "six": 6, "eight": 8}
 

@@ -93,6 +93,7 @@ var readers = piece.Table{
 	hosttext.RouteTable,
 	switchtext.ChannelSummary,
 	switchtext.ChannelLists,
+	switchtext.FortinetAggregate,
 	switchtext.ChannelTraffic,
 	switchtext.LACPCounters,
 	switchtext.LACPTable,

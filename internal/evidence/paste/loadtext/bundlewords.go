@@ -3,7 +3,7 @@ package loadtext
 import "github.com/linerate/linerate/internal/evidence/paste/piece"
 
 // groupWords are names of bundles and their settings beside bundleWords.
-var groupWords = piece.Compile(`(?i)\b(?:team\d+|(?:new-|get-)?net(?:lbfo|switch)team|nic ?teaming|teamed|team (?:them|the|two|three|four|all|my|both|\d|ports?|nics?|cards?|links?)|switch ?team|aggr\d+|802\.1ax|trunk group|(?:lacp|link) group|ip[- ]hash|ecmp)\b`)
+var groupWords = piece.Compile(`(?i)\b(?:team\d+|(?:new-|get-)?net(?:lbfo|switch)team|nic ?teaming|teamed|team (?:them|the|two|three|four|all|my|both|\d|ports?|nics?|cards?|links?)|switch ?team|aggr\d+|802\.1ax|trunk group|(?:lacp|link) group|eth-?trunk|ip[- ]hash|ecmp)\b`)
 
 // bundleStates are how sentences say what is wrong with a bundle that is not just slow,
 // by the fact of "said" that each comes to, the plainest first.
@@ -24,7 +24,11 @@ var bundleStates = []struct {
 	{"not_up", piece.Compile(`(?i)\blacp\b[^.;!?]{0,30}\b(?:does(?:n'?t| not)|won'?t|never|kept|keeps|is|not) (?:come up|negotiat\w+|form\w*|establish\w*|work|fail\w+)\b`)},
 	{"not_up", piece.Compile(`(?i)\b(?:bond|team|lagg|aggr|port-?channel|po)\d+ (?:is|was) not(?: (?:up|ready|active|running|working|coming up|getting up|forming)\b|\.?$)`)},
 	{"not_up", piece.Compile(`(?i)\b(?:ports?|members?|links?|interfaces?|nics?)\b[^.;!?]{0,40}\b(?:as|is|are|status|states?|stays?|flag(?:ged)?|remains?|become?s?|marked)\W{1,4}(?:in )?\W?(?:stand-?alone|unselected|not bundled)\b`)},
+	{"not_up", piece.Compile(`(?i)\b(?:uplinks?|vmnics?|ports?|members?|interfaces?)\b[^.;!?]{0,120}\bstates? (?:of |is |= ?|: ?)\W?stand-?alone\b`)},
+	{"not_up", piece.Compile(`(?i)\b(?:lag|lacp|port-?channel|ports?|members?|interfaces?)\b[^.;!?]{0,60}\b(?:in|to|into|as|stays?|remains?) (?:the )?(?:lag )?deselected\b`)},
+	{"not_up", piece.Compile(`(?i)\binterface stopped distributing\b`)},
 	// Some of its links carry, others do not.
+	{"few_links", piece.Compile(`(?i)\balways (?:picks?|uses?|takes?|chooses?|selects?|hash(?:es)? to) (?:only )?(?:one|the same|a single) (?:of the |one of the )?(?:lag |bond |channel |bundle |ecmp )?(?:members?|links?|ports?|slaves?|next[- ]?hops?)\b`)},
 	{"few_links", piece.Compile(`(?i)(?:\bnot|n['’]t|\bnever)\b(?: \w+){0,2} (?:us(?:e|es|ed|ing)|utili[sz](?:e|es|ed|ing)|tak(?:e|es|ing)) all(?: of)?(?: \w+){0,3} (?:links?|nics?|ports?|slaves?|interfaces?|members?|uplinks?|vmnics?|adapters?)\b`)},
 	{"few_links", piece.Compile(`(?i)\bonly (?:two|2|three|3)\b(?: \w+){0,3} (?:links?|nics?|ports?|slaves?|interfaces?|members?|uplinks?|vmnics?)\b`)},
 }

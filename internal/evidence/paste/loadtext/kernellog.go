@@ -114,6 +114,7 @@ var eventShapes = []struct {
 	shape      piece.Pattern
 }{
 	{"No 802.3ad response", "lacp-no-response", piece.Compile(`^(?:bonding: )?([\w.-]+): (?:Warning|warning): No 802\.3ad response`)},
+	{"stopped DISTRIBUTING", "lagg-stopped", piece.Compile(`([\w.-]+): Interface stopped DISTRIBUTING`)},
 	{"limited by", "pcie-limited", piece.Compile(`available PCIe bandwidth`)},
 	{"available PCIe bandwidth", "pcie", piece.Compile(`available PCIe bandwidth \(`)},
 	{"available PCIe bandwidth", "pcie-limited", piece.Compile(`available PCIe bandwidth`)},
@@ -206,7 +207,7 @@ func unstampedEvent(text string) bool {
 		return false
 	}
 	switch kind {
-	case "lacp-no-response", "pcie-limited", "pcie", "watchdog", "channel-failed", "arp-overflow", "arp-moved", "conntrack-full", "no-active", "active-up", "released", "enslaved", "not-added":
+	case "lacp-no-response", "lagg-stopped", "pcie-limited", "pcie", "watchdog", "channel-failed", "arp-overflow", "arp-moved", "conntrack-full", "no-active", "active-up", "released", "enslaved", "not-added":
 		return true
 	}
 	return strings.ContainsAny(link, "0123456789") || cardLink.MatchString(text)

@@ -84,6 +84,9 @@ var setting = piece.Compile(`(?i)\b(?:bw|bandwidth|rate|ceil|limit|capacity|spee
 // notReached are words just before a rate that was not reached.
 var notReached = piece.Compile(`(?i)(?:\bnot\b|n'?t\b|\bcannot\b|\bunable to\b|\bnever\b|\bwithout\b)[^.;]{0,20}\b(?:reach\w*|achiev\w*|saturat\w*|fill\w*|utili[sz]\w*|hit\w*)(?: (?:to|the|a|its|full|all|of|my|our|up)){0,3} ?$`)
 
+// asked ends a sentence whose rate its author wants to hear of: nobody measured it.
+var asked = piece.Compile(`(?i)^[^.;!?]{0,24}\b(?:right|correct|is that so|or not|isn'?t it)\s*\?`)
+
 // hardly are words before a rate that was carried and should have been more.
 var hardly = piece.Compile(`(?i)\b(?:could|would|should) (?:only|just|merely|barely|hardly|at most)\b[^.;]{0,40}$`)
 
@@ -140,7 +143,7 @@ var (
 func carried(text string) (out []figure) {
 	for _, f := range figures(text) {
 		before := text[:f.from]
-		if setting.MatchString(before) {
+		if setting.MatchString(before) || strings.Contains(text[f.to:], "?") && asked.MatchString(text[f.to:]) {
 			continue
 		}
 		own := nominal(f.bits) && (ofPort.MatchString(before) || ofTest.MatchString(text[f.to:]) || speedWord.MatchString(text[f.to:]) && !seenSpeeds.MatchString(before))

@@ -19,7 +19,7 @@ var listsHead = piece.Compile(`^\s*\W?\s*(?:Port Channel Port-Channel\d+(?: \(.*
 
 var listsName = piece.Compile(`^\W?\s*Port Channel (Port-Channel\d+)`)
 
-var listsTitle = piece.Compile(`^(?:Port\s+(?:Reason unconfigured|Time became active)|[- ]+$)`)
+var listsTitle = piece.Compile(`^(?:Port\s+(?:Reason\b|Time [Bb]ecame )|Minimum (?:links|speed): |Current weight/Max weight: |[- ]+$)`)
 
 var listsPort = piece.Compile(`^((?:Peer)?Ethernet\d[\d/]*)(?:\s{2,}(\S.*))?$`)
 
@@ -52,7 +52,11 @@ func readChannelLists(s *sink, lines []piece.Line) int {
 			if m == nil {
 				return false
 			}
-			read += s.listed(channel, m[1], m[2], !inactive, l)
+			why := strings.TrimSpace(m[2])
+			if at := strings.LastIndex(why, "  "); at >= 0 { // the moment stands before it
+				why = strings.TrimSpace(why[at:])
+			}
+			read += s.listed(channel, m[1], why, !inactive, l)
 		}
 		return true
 	})

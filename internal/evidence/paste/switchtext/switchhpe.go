@@ -363,12 +363,12 @@ var HuaweiTrunk = piece.Reader{
 	Kind:     "display eth-trunk",
 	Commands: []string{"display", "dis"},
 	Starts: func(line string) bool {
-		return strings.HasPrefix(line, "Eth-Trunk") && huaweiHead.MatchString(line) || strings.HasPrefix(strings.TrimSpace(line), "Info: No valid trunk in the system") || strings.HasPrefix(strings.TrimSpace(line), "WorkingMode:")
+		return strings.Contains(line, "Eth-Trunk") && huaweiHead.MatchString(line) || strings.HasPrefix(strings.TrimSpace(line), "Info: No valid trunk in the system") || strings.HasPrefix(strings.TrimSpace(line), "WorkingMode:")
 	},
 	Read: reading(readHuawei),
 }
 
-var huaweiHead = piece.Compile(`^Eth-Trunk(\d+)'s state information is`)
+var huaweiHead = piece.Compile(`^\s*Eth-Trunk(\d+)'s state information is`)
 
 var huaweiLocal = piece.Compile(`^((?:\d+)?[A-Z][A-Za-z]*\d+(?:/\d+)+)(?:\([hr]+\))?\s+(Selected|Unselect\w*)\s+(\S+)\s+(\d+)\s+(\d+)\s+(\d+)\s+([01]{8})\s+\d+`)
 
@@ -378,18 +378,40 @@ var huaweiNormal = piece.Compile(`^((?:\d+)?[A-Z][A-Za-z]*\d+(?:/\d+)+)\s+(Up|Do
 
 var huaweiWords = piece.Compile(`(WorkingMode|System ID|Hash arithmetic|Operate status|Operating Status|Number Of Up Ports? In Trunk|Number Of Up Port In Trunk|Least Active-linknumber|Timeout Period|Mode): ?(.*?)(?:  |\t|$)`)
 
+// huaweiMost is how many members may carry at once.
+var huaweiMost = piece.Compile(`Max Active-linknumber: (\d+)`)
+
+// waiting marks the members that stand by because as many carry as may.
+func waiting(all []member, most int) {
+	carry := 0
+	for _, m := range all {
+		if m.bundled == "yes" {
+			carry++
+		}
+	}
+	if most == 0 || carry < most {
+		return
+	}
+	for i := range all {
+		if all[i].bundled == "no" {
+			all[i].flag = "standby"
+		}
+	}
+}
+
 // huaweiModes are the working modes: static is LACP with ports that are set by hand.
 var huaweiModes = map[string]string{"static": "lacp", "lacp": "lacp", "dynamic": "lacp", "backup": "static", "normal": "static", "manual": "static"}
 
 func readHuawei(s *sink, lines []piece.Line) int {
-	channel := ""
+	channel, most := "", 0
 	var all []member
 	var last piece.Line
 	flush := func() {
 		if channel != "" && len(all) > 0 {
+			waiting(all, most)
 			s.members(channel, all, last)
 		}
-		all = nil
+		all, most = nil, 0
 	}
 	read := piece.EachLine(lines, func(l piece.Line, text string) bool {
 		s.ofSwitch("huawei", l)
@@ -425,6 +447,9 @@ func readHuawei(s *sink, lines []piece.Line) int {
 			return true
 		}
 		known := strings.Trim(text, "- ") == "" || strings.HasSuffix(text, ":") || strings.Contains(text, ": ") || strings.HasPrefix(text, "ActorPort") || strings.HasPrefix(text, "PortName")
+		if m := huaweiMost.FindStringSubmatch(text); m != nil {
+			most, _ = strconv.Atoi(m[1])
+		}
 		for _, m := range huaweiWords.FindAllStringSubmatch(text, -1) {
 			known = true
 			value := strings.TrimSpace(m[2])

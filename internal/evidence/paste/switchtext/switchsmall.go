@@ -2,6 +2,7 @@ package switchtext
 
 import (
 	"cmp"
+	"strconv"
 	"strings"
 
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
@@ -13,7 +14,7 @@ var RouterBond = piece.Reader{
 	Kind:     "RouterOS bonding",
 	Commands: []string{"interface"},
 	Starts: func(line string) bool {
-		return strings.HasPrefix(line, "# ") && routerExport.MatchString(line) || strings.Contains(line, "/interface bonding") || strings.Contains(line, "/interface/bonding") || strings.Contains(line, "slaves=") && strings.Contains(line, "mode=") || routerMonitor.MatchString(line) || routerFlags.MatchString(line)
+		return strings.HasPrefix(line, "# ") && routerExport.MatchString(line) || strings.Contains(line, "/interface bonding") || strings.Contains(line, "/interface/bonding") || strings.Contains(line, "slaves=") && strings.Contains(line, "mode=") || routerMonitor.MatchString(line) || routerFlags.MatchString(line) || strings.Contains(line, "mode: ") && routerModes.MatchString(line)
 	},
 	Owns: func(s piece.Segment, line string) bool {
 		return routerAsked.MatchString(s.Command) && routerStatus.MatchString(line)
@@ -52,7 +53,42 @@ var routerValues = map[string]string{"layer-2": "layer2", "layer-2-and-3": "laye
 var routerKeys = map[string]string{"mtu": "mtu", "mode": "mode", "lacp-rate": "lacp_rate", "transmit-hash-policy": "xmit_hash_policy", "min-links": "min_links", "mac-address": "mac",
 	"mii-interval": "miimon", "primary": "primary", "forced-mac-address": "mac"}
 
+// routerModes is the first line of a monitor of several bonds: a column for each.
+var routerModes = piece.Compile(`^\s*mode: (?:802\.3ad|active-backup|balance-\w+|broadcast) {2,}(?:802\.3ad|active-backup|balance-\w+|broadcast)\b`)
+
+var routerColumn = piece.Compile(`\S+`)
+
+// routerColumns reads a line of a monitor of several bonds, whose columns begin at at.
+func (s *sink) routerColumns(at []int, l piece.Line) bool {
+	key, _, ok := strings.Cut(l.Text, ": ")
+	if key = strings.TrimSpace(key); !ok || key != "mode" && !routerMonitor.MatchString(l.Text) {
+		return strings.HasPrefix(key, "lacp-") || !ok && len(l.Text) > at[0] && strings.TrimSpace(l.Text[:at[0]]) == ""
+	}
+	key = strings.ReplaceAll(strings.TrimPrefix(key, "lacp-"), "-", "_")
+	for i, from := range at {
+		to := len(l.Text)
+		if i+1 < len(at) {
+			to = min(to, at[i+1])
+		}
+		if from >= to {
+			break
+		}
+		if value := strings.TrimSpace(l.Text[from:to]); value != "" {
+			s.Set("link bond"+strconv.Itoa(i+1), key, cmp.Or(piece.MacText(value), value), l)
+		}
+	}
+	return true
+}
+
 func readRouterBond(s *sink, lines []piece.Line) int {
+	if routerModes.MatchString(lines[0].Text) {
+		var at []int
+		for _, m := range routerColumn.FindAllStringIndex(lines[0].Text, -1)[1:] {
+			at = append(at, m[0])
+		}
+		s.ofSwitch("routeros", lines[0])
+		return piece.EachLine(lines, func(l piece.Line, _ string) bool { return s.routerColumns(at, l) })
+	}
 	bond, rows := "", 0
 	if m := routerAsked.FindStringSubmatch(s.Segment.Command); m != nil {
 		bond = m[1]
