@@ -44,6 +44,8 @@ func (q *Asker) AskNow(ctx context.Context, question string) (bool, error) {
 	q.begin()
 	for waiting := true; waiting; {
 		select {
+		case <-ctx.Done(): // somebody may lean on the key
+			return false, ctx.Err()
 		case _, waiting = <-q.answers:
 		case <-time.After(typedAhead):
 			waiting = false

@@ -26,6 +26,19 @@ func TestAskNow(t *testing.T) {
 	if yes, err := q.AskNow(short, "is it still there?"); yes || !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("answered by what was typed before: %v, %v", yes, err)
 	}
+	leant, raised := context.WithTimeout(t.Context(), 20*typedAhead)
+	defer raised()
+	go func() {
+		for leant.Err() == nil {
+			_, _ = io.WriteString(keys, "y\n")
+		}
+	}()
+	endless, stop := context.WithTimeout(t.Context(), 3*typedAhead)
+	defer stop()
+	if yes, err := q.AskNow(endless, "is it still there?"); yes || !errors.Is(err, context.DeadlineExceeded) || leant.Err() != nil {
+		t.Errorf("what comes without end: %v, %v, to its end: %v", yes, err, leant.Err())
+	}
+	<-leant.Done()
 	time.AfterFunc(3*typedAhead, func() { say("y\n") })
 	if yes, err := q.AskNow(t.Context(), "is it still there?"); !yes || err != nil {
 		t.Errorf("%v, %v", yes, err)
