@@ -48,7 +48,7 @@ func (a *Applier) Confirm(ctx context.Context, id string) error {
 // errRebooted is ErrState for a change that a reboot removed before anybody
 // confirmed it: kept now, its files would say what the host is not.
 func errRebooted(id string) error {
-	return fmt.Errorf("confirm %s: %w: it is gone with a reboot", id, ErrState)
+	return fmt.Errorf("confirm %s: %w: it is gone with a reboot: apply it again", id, ErrState)
 }
 
 // confirmFiles drafts the files, so that none lacks room later, says in the

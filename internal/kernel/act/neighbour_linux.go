@@ -46,7 +46,7 @@ func permanent(links []string, counts func(rtnl.Neighbour) bool) error {
 	}
 	for _, n := range all {
 		if n.State&rtnl.NeighbourPermanent != 0 && slices.Contains(links, n.Link) && counts(n) {
-			return fmt.Errorf("the kernel would forget the permanent neighbour %s of %s, which a plan cannot roll back (ip neigh show nud permanent): %w", n.Addr, n.Link, errors.ErrUnsupported)
+			return fmt.Errorf("the kernel would forget the permanent neighbour %s of %s, and no rollback brings it back: delete it first (ip neigh del), and add it again after the change: %w", n.Addr, n.Link, errors.ErrUnsupported)
 		}
 	}
 	return nil
