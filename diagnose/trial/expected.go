@@ -69,7 +69,10 @@ func (v *wayView) after(h hypothesis) (unit.BitRate, *record.NextLimit) {
 // the other way what it had, where a cause of its own holds it; and what binds then.
 func (v *wayView) reached(p predict.Prediction, cause record.Cause) (sum unit.BitRate, limit record.Cause) {
 	for _, d := range v.trial.Direction.Ways() {
-		way, rate := view(v.fabric, v.trial, d), p.Rate
+		way, rate := v, p.Rate
+		if d != v.way {
+			way = view(v.fabric, v.trial, d)
+		}
 		if v.trial.Direction == flow.Both {
 			rate = map[flow.Direction]unit.BitRate{flow.Forward: p.Forward, flow.Reverse: p.Reverse}[d]
 		}

@@ -119,7 +119,10 @@ func (v *wayView) worthMending(all []hypothesis) []hypothesis {
 	}
 	best, first := max(best, v.trial.Goodput)*leastBrought, 0
 	for i, h := range all[1:] {
-		if gained, _ := v.after(h); named(h) && gained > best && !(without.Placement(h.cause) && without.Placement(all[0].cause)) {
+		if !named(h) || without.Placement(h.cause) && without.Placement(all[0].cause) {
+			continue
+		}
+		if gained, _ := v.after(h); gained > best {
 			best, first = gained, i+1
 		}
 	}

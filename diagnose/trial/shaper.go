@@ -383,8 +383,10 @@ func (v *wayView) queueOrPolicer(swing float64, steady bool) (sure float64, why 
 	if w.heldAtHome() && (w.queued() <= 1 || swing > roughSwing) {
 		sure *= 0.6
 	}
-	if _, full := v.sendBuffer(); full && swing > flatSwing && w.flight < farBelowWindow*w.cwnd && w.cwndLimited < rarelyFull {
-		sure *= 0.4 // congestion control would let more go out, and the buffer has no more
+	if swing > flatSwing && w.flight < farBelowWindow*w.cwnd && w.cwndLimited < rarelyFull {
+		if _, full := v.sendBuffer(); full {
+			sure *= 0.4 // congestion control would let more go out, and the buffer has no more
+		}
 	}
 	if w.backFull && max(w.rwnd, w.sndbuf) >= limitedShare {
 		sure *= 0.5 // acknowledgements wait where the other way's packets do

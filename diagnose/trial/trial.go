@@ -14,6 +14,7 @@ import (
 
 	"github.com/linerate/linerate/diagnose"
 	"github.com/linerate/linerate/diagnose/remedy"
+	"github.com/linerate/linerate/diagnose/trial/without"
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/predict"
 	"github.com/linerate/linerate/record"
@@ -29,7 +30,7 @@ const (
 	slackLink    = 0.85 // a link above it is used about as much as a full one
 	roomLink     = 0.75 // below it there is room that a fault must have left
 	atCeiling    = 0.95
-	nearTie      = 0.01 // two limits this close cannot be told apart
+	nearTie      = without.NearTie
 	limitedShare = 0.30 // of the window's time
 	busyCore     = 0.90
 )

@@ -83,8 +83,8 @@ func Placement(c record.Cause) bool {
 	return false
 }
 
-// Own reports a cause that is at the streams' own ends: what is lost on the way is not
-// lost for what they send.
+// Own reports a cause at the streams' own ends, which keeps them below what the path
+// takes: what is lost meanwhile is the path's doing, and goes on without the cause.
 func Own(c record.Cause) bool {
 	switch c {
 	case record.ReceiveWindow, record.SendBuffer, record.Pacing, record.Application:

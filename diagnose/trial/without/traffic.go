@@ -10,8 +10,8 @@ import (
 	"github.com/linerate/linerate/record"
 )
 
-// nearTie is how close two ceilings are that cannot be told apart.
-const nearTie = 0.01
+// NearTie is how close two limits are, as a part of one, that cannot be told apart.
+const NearTie = 0.01
 
 // Traffic is a trial's, with ports chosen, over the links that it counted, and with what
 // its run and its programs asked of it, but for what the cause names: the remedy leaves
@@ -54,7 +54,7 @@ func Counted(f predict.Fabric, t record.Trial) []flow.Lane {
 	alone := predict.Between(t.From, t.To, t.Direction, 1)
 	alone.Protocol, alone.Lanes = t.Protocol, own
 	most, _, err := predict.CeilingOf(f, alone, t.CeilingMTU)
-	if err != nil || t.Ceiling > most*(1+nearTie) {
+	if err != nil || t.Ceiling > most*(1+NearTie) {
 		return nil
 	}
 	return own
