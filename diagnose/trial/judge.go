@@ -134,6 +134,7 @@ const leastBrought = 1.1
 
 // finding writes the judgement down.
 func (v *wayView) finding(h hypothesis, others []hypothesis) record.Finding {
+	h = v.fullInSpite(h)
 	f := record.Finding{
 		Cause: h.cause, Confidence: h.sure, Summary: h.summary, Evidence: h.evidence, Against: h.against,
 		Missing: append(slices.Clone(h.missing), v.missing()...), Decide: h.decide,

@@ -38,27 +38,29 @@ const (
 
 // sizesLost: echoes of the MTU's size do not come through where small ones do.
 func (v *wayView) sizesLost() (hypothesis, bool) {
-	if !v.room() {
-		return hypothesis{}, false
+	if lost := v.lostSizes(); v.room() && len(lost) > 0 {
+		h := v.sizeHole(lost)
+		v.weighSizes(&h, lost[0])
+		return h, true
 	}
-	lost := v.lostSizes()
-	if len(lost) == 0 {
-		return hypothesis{}, false
-	}
+	return hypothesis{}, false
+}
+
+// sizeHole is the hypothesis that what was lost there limits the streams.
+func (v *wayView) sizeHole(lost []record.SizeProbe) hypothesis {
 	p := lost[0]
 	h := hypothesis{
 		cause: record.MTU, seen: true, sure: 0.95, mended: "With an MTU that passes",
 		summary: fmt.Sprintf("Full packets are lost silently: %s test packets of %d bytes (the MTU of %s on %s) reached %s and came back; small ones do%s.", someOf(p.Passed, p.Sent), p.MTU, p.Link, p.From, p.To, passing(p.Passes)),
-		evidence: append([]record.Evidence{
+		evidence: slices.Concat([]record.Evidence{
 			{What: fmt.Sprintf("echoes of %d bytes from %s to %s", p.MTU, p.From, p.To), Value: fmt.Sprintf("%d of %d came back", p.Passed, p.Sent), Source: diagnose.FromProbe},
-		}, append(v.segmentEvidence(), append(v.tcpEvidence(), v.loads()...)...)...),
+		}, v.segmentEvidence(), v.tcpEvidence(), v.loads()),
 		remedy: v.lowered(lost),
 	}
 	if p.Named > 0 {
 		h.summary = fmt.Sprintf("Full packets do not pass: %s test packets of %d bytes (the MTU of %s on %s) reached %s; a router on the way takes at most %d.", someOf(p.Passed, p.Sent), p.MTU, p.Link, p.From, p.To, p.Named)
 	}
-	v.weighSizes(&h, p)
-	return h, true
+	return h
 }
 
 // standStill reports streams between two addresses that all stand still.
@@ -138,11 +140,10 @@ func (v *wayView) widest() int {
 // and where that is below Ethernet's own, of one that Ethernet's allows; zero
 // unknown.
 func (v *wayView) fullSegment() int {
-	mtu := v.widest()
-	if mtu == 0 {
-		return 0
+	if mtu := v.widest(); mtu > 0 {
+		return mtu - framing.HeaderBytes(v.trial.Protocol, v.lanes[0].Dst.Is6())
 	}
-	return mtu - framing.HeaderBytes(v.trial.Protocol, v.lanes[0].Dst.Is6())
+	return 0
 }
 
 func (v *wayView) segmentEvidence() []record.Evidence {
@@ -186,7 +187,7 @@ func (v *wayView) smallSegments() (hypothesis, bool) {
 	}
 	wire := v.share() * v.wireFactor()
 	switch {
-	case wire >= fullWire && best/own-1 >= worthMTU, max(v.share()*v.wireFactor(), least(v.egress)*v.wireFactorOf(v.egress)) >= slackLink && best/own-1 >= costlyMTU:
+	case wire >= fullWire && best/own-1 >= worthMTU, max(wire, least(v.egress)*v.wireFactorOf(v.egress)) >= slackLink && best/own-1 >= costlyMTU:
 		h.seen, h.sure = true, 0.93
 		v.weighOwnLimits(&h, v.weaker(), v.weaker())
 	case !v.room() || best/own-1 < worthMTU/2 && v.waits.timeouts == 0:
@@ -221,8 +222,17 @@ func (v *wayView) lostSizes() []record.SizeProbe {
 	return all
 }
 
-// lowersTo is the MTU that the first remedy for lost sizes sets, which passes by every pair
-// of links; zero none, or unknown.
+// fullInSpite is h of links that are full, with full packets that get lost all the same.
+func (v *wayView) fullInSpite(h hypothesis) hypothesis {
+	if lost := v.lostSizes(); h.nothingToWin && len(lost) > 0 && !someEchoesLost(lost[0]) {
+		hole := v.sizeHole(lost)
+		h.summary += " " + hole.summary + " Each connection waits until its sender finds that out."
+		h.evidence, h.remedy = append(hole.evidence, h.evidence...), hole.remedy
+	}
+	return h
+}
+
+// lowersTo is the MTU that passes by every pair of links; zero none, or unknown.
 func (v *wayView) lowersTo() int {
 	least := 0
 	for i, p := range v.lostSizes() {

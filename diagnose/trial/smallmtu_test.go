@@ -61,6 +61,26 @@ func TestLoweredEverywhere(t *testing.T) {
 	}
 }
 
+// TestFullInSpite: streams whose sender found out what passes fill their link, and the hole
+// that makes each connection wait is told, with what mends it.
+func TestFullInSpite(t *testing.T) {
+	t.Parallel()
+	f := pair{end: end{links: 2, policy: netstate.Layer34}}.fabric()
+	trial := measured(sent(2, rates(0.97*one, 0.97*one), rates(0.97*one, 0.97*one)), func(*record.TCP) {})
+	if got := Judge(f, trial); got.Cause != record.LineRate || strings.Contains(got.Remedy, "mtu") {
+		t.Fatalf("without a hole: %s: %s %s", got.Cause, got.Summary, got.Remedy)
+	}
+	trial.Sizes = stalled(record.Trial{}).Sizes
+	got := Judge(f, trial)
+	if got.Cause != record.LineRate || !strings.Contains(got.Summary, "none of 6 test packets of 9000 bytes") || !strings.Contains(got.Remedy, "`ip link set dev bond0 mtu 1500`") {
+		t.Errorf("%s: %s %s", got.Cause, got.Summary, got.Remedy)
+	}
+	trial.Sizes[0].Sent, trial.Sizes[0].Passed = 24, 22
+	if got := Judge(f, trial); strings.Contains(got.Summary, "test packets") {
+		t.Errorf("two of many lost by chance: %s", got.Summary)
+	}
+}
+
 // TestBeyondReceiver: TCP never asks for segments below its least, and the receiver's
 // link takes less.
 func TestBeyondReceiver(t *testing.T) {

@@ -1,6 +1,7 @@
 package probes
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -56,7 +57,8 @@ func TestStalls(t *testing.T) {
 				t.Errorf("%.3f of the ceiling, stop %s, in %v; want %v to %v, %s, %v", share, got.Stop, took, c.least, c.most, c.stop, c.longest)
 			}
 			checkSizes(t, got, c.passes)
-			full := share >= 0.95 && got.Finding.Cause == record.LineRate // the sender found out at once, and lost nothing by it
+			// A sender that found out early fills the link with small packets, and the hole is said all the same.
+			full := share >= 0.85 && got.Finding.Cause == record.LineRate && strings.Contains(got.Finding.Summary, "1504 bytes pass")
 			if want := record.MTU; c.passes != 0 && got.Finding.Cause != want && !full {
 				t.Errorf("%s, want %s: %s", got.Finding.Cause, want, got.Finding.Summary)
 			}
