@@ -25,7 +25,7 @@ func (w *way) windowLimits() []streamLimit {
 	}
 	return []streamLimit{
 		w.windowLimit(record.ReceiveWindow, w.receiver.Name, "receive window", window),
-		w.windowLimit(record.SendBuffer, w.sender.Name, "send buffer", tcp.SendFlight(w.sender, t.SocketBuffer)),
+		w.windowLimit(record.SendBuffer, w.sender.Name, "send buffer", tcp.SendFlight(w.sender, t.SocketBuffer, tcp.Piece(w.segment(w.legs[0]).Payload(), w.sender.Links...))),
 	}
 }
 

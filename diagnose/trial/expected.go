@@ -7,7 +7,6 @@ import (
 	"github.com/linerate/linerate/diagnose/trial/without"
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/predict"
-	"github.com/linerate/linerate/predict/tcp"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -69,7 +68,7 @@ func (v *wayView) after(h hypothesis) (unit.BitRate, *record.NextLimit) {
 // the other way what it had, where a cause of its own holds it; and what binds then.
 func (v *wayView) reached(p predict.Prediction, cause record.Cause) (sum unit.BitRate, limit record.Cause) {
 	for _, d := range v.trial.Direction.Ways() {
-		way, rate := v, p.Rate
+		way, rate, more := v, p.Rate, max(unit.BitRate(p.Streams)/unit.BitRate(max(len(v.lanes), 1)), 1)
 		if d != v.way {
 			way = view(v.fabric, v.trial, d)
 		}
@@ -77,7 +76,7 @@ func (v *wayView) reached(p predict.Prediction, cause record.Cause) (sum unit.Bi
 			rate = map[flow.Direction]unit.BitRate{flow.Forward: p.Forward, flow.Reverse: p.Reverse}[d]
 		}
 		least := func(r unit.BitRate, by record.Cause) {
-			if r < rate {
+			if r > 0 && r < rate {
 				rate, limit = r, by
 			}
 		}
@@ -90,17 +89,26 @@ func (v *wayView) reached(p predict.Prediction, cause record.Cause) (sum unit.Bi
 		if left, ok := way.lossLeaves(); ok && without.Own(cause) && way.waits.repeated >= repeatedFew && way.waits.loss() >= lossShare {
 			least(max(left*asPoliced, way.goodput), record.Congestion)
 		}
-		window := way.waits.windowRate(func(l record.Lane) unit.Bytes { return l.TCP.SndWnd })
-		if cause == record.SendBuffer && window > 0 && askedBuffer(way.lanes, func(s record.Socket) unit.Bytes { return s.RcvBuf }) > 0 {
-			least(window, record.ReceiveWindow) // what the receiver's program asked for stays
+		if window := way.askedAllow(func(s record.Socket) unit.Bytes { return s.RcvBuf }, func(l record.Lane) unit.Bytes { return l.TCP.SndWnd }); cause != record.ReceiveWindow {
+			least(window*more, record.ReceiveWindow) // what a program asked for stays
 		}
-		buffer := way.waits.windowRate(func(l record.Lane) unit.Bytes { _, most := tcp.SendFilled(l.SndBuf); return most })
-		if cause == record.ReceiveWindow && buffer > 0 && askedBuffer(way.lanes, func(s record.Socket) unit.Bytes { return s.SndBuf }) > 0 {
-			least(buffer, record.SendBuffer)
+		if buffer := way.askedAllow(func(s record.Socket) unit.Bytes { return s.SndBuf }, func(l record.Lane) unit.Bytes { _, most := way.sendFilled(l); return most }); cause != record.SendBuffer {
+			least(buffer*more, record.SendBuffer)
 		}
 		sum += rate
 	}
 	return sum, limit
+}
+
+// askedAllow is what the streams carry over the path's own round trip with what their
+// programs asked for: each with so many bytes in flight. Zero where none asked.
+func (v *wayView) askedAllow(asked func(record.Socket) unit.Bytes, size func(record.Lane) unit.Bytes) unit.BitRate {
+	if askedBuffer(v.lanes, asked) == 0 {
+		return 0
+	}
+	return v.waits.windowRate(func(l record.Lane) unit.Bytes {
+		return unit.Bytes(float64(size(l)) * max(sound(l.TCP.MeanRTTMS/l.TCP.MinRTTMS), 1))
+	})
 }
 
 // withTwin is h with the other end's buffer raised as well, where that would be the next limit.

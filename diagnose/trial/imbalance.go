@@ -14,9 +14,8 @@ import (
 // strayShare is what stray packets may take of a link.
 const strayShare = 0.02
 
-// fullLink: one side has a full link while another hardly carries anything. A
-// policy that could not have done better is single-link, chance is
-// hash-imbalance.
+// fullLink: one side has a full link while another hardly carries anything. A policy
+// that could not have done better is single-link, chance is hash-imbalance.
 func (v *wayView) fullLink() (hypothesis, bool) {
 	return v.oneSided(func(full, idle []linkLoad, placed int) float64 {
 		switch {
@@ -34,10 +33,13 @@ func (v *wayView) fullLink() (hypothesis, bool) {
 // unevenLinks: full links beside others that carry streams too, but less.
 func (v *wayView) unevenLinks() (hypothesis, bool) {
 	h, ok := v.oneSided(func(full, idle []linkLoad, placed int) float64 {
-		if placed > 0 && least(idle) < roomLink {
-			return 0.5
+		switch {
+		case placed <= 0 || least(idle) >= roomLink:
+			return 0
+		case least(idle) <= strayShare && len(v.lanes)-placed > len(full): // one would have the idle link to itself
+			return 0.85
 		}
-		return 0
+		return 0.5
 	})
 	h.seen = false
 	return h, ok
@@ -159,6 +161,9 @@ func (v *wayView) imbalance(side, full, idle []linkLoad) hypothesis {
 		verb = strings.Replace(strings.Replace(verb, "leave", "leaves", 1), "reach", "reaches", 1)
 	}
 	who := fmt.Sprintf("%s from %s %s %s", flows(n), v.from, verb, one)
+	if elsewhere := len(v.lanesOn(idle, host == v.from)); elsewhere > 0 {
+		who = fmt.Sprintf("%d of %d streams from %s %s %s", n-elsewhere, n, v.from, verb, one)
+	}
 	switch {
 	case n <= len(full):
 		v.tooFew(&h, d, who, full, side)

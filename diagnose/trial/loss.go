@@ -100,6 +100,10 @@ func (v *wayView) weighLoss(h *hypothesis) {
 	if w.idle() >= limitedShare {
 		doubt(0.4, "time without data to send", diagnose.Percent(w.idle()))
 	}
+	buffer := w.windowRate(func(l record.Lane) unit.Bytes { _, most := v.sendFilled(l); return most })
+	if diagnose.Fraction(w.goodput, buffer) >= nearWindow {
+		doubt(0.4, "what the send buffer allows", fmt.Sprintf("%v, which is nearly reached", buffer))
+	}
 	allowed := w.windowRate(func(l record.Lane) unit.Bytes { return l.TCP.SndWnd })
 	if w.rwnd >= limitedShare && diagnose.Fraction(w.goodput, allowed) >= nearWindow {
 		doubt(0.4, "what the receive window allows", fmt.Sprintf("%v, which is nearly reached", allowed))

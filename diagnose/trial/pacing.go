@@ -95,6 +95,8 @@ func (v *wayView) atPace(l record.Lane, pace unit.BitRate) bool {
 	least := nearPace
 	if v.waits.heldAtHome() {
 		least = coarsePace
+	} else if l.TCP.SndbufLimited >= limitedShare {
+		least = 0.5 // a small buffer is sent at the pace, and then waited for: the pace takes more of the time
 	}
 	return l.TCP.Pacing >= pace*0.98 && l.Goodput >= pace*unit.BitRate(least) && l.Goodput <= pace*pastPace
 }
@@ -150,15 +152,14 @@ const beyondPace = 1.3
 const almostPace = 0.92
 
 // windowsExceed reports that windows and buffers allow more than a rate in the
-// path's own round trip, without what waits in queues. Half of a send buffer
-// is overhead.
+// path's own round trip, without what waits in queues.
 func (v *wayView) windowsExceed(rate unit.BitRate) bool {
 	w := v.waits
 	var allowed unit.BitRate
 	for _, l := range w.lanes {
 		size := l.TCP.SndWnd
-		if l.SndBuf > 0 {
-			size = min(size, l.SndBuf/2)
+		if filled, _ := v.sendFilled(l); filled > 0 {
+			size = min(size, filled)
 		}
 		allowed += rateOver(size, w.minRTT)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/linerate/linerate/diagnose"
 	"github.com/linerate/linerate/diagnose/host"
 	"github.com/linerate/linerate/diagnose/remedy"
+	"github.com/linerate/linerate/diagnose/trial/probed"
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/predict/framing"
 	"github.com/linerate/linerate/predict/routing"
@@ -49,18 +50,14 @@ func (v *wayView) sizesLost() (hypothesis, bool) {
 // sizeHole is the hypothesis that what was lost there limits the streams.
 func (v *wayView) sizeHole(lost []record.SizeProbe) hypothesis {
 	p := lost[0]
-	h := hypothesis{
+	return hypothesis{
 		cause: record.MTU, seen: true, sure: 0.95, mended: "With an MTU that passes",
-		summary: fmt.Sprintf("Full packets are lost silently: %s test packets of %d bytes (the MTU of %s on %s) reached %s and came back; small ones do%s.", someOf(p.Passed, p.Sent), p.MTU, p.Link, p.From, p.To, passing(p.Passes)),
+		summary: probed.Lost(p),
 		evidence: slices.Concat([]record.Evidence{
 			{What: fmt.Sprintf("echoes of %d bytes from %s to %s", p.MTU, p.From, p.To), Value: fmt.Sprintf("%d of %d came back", p.Passed, p.Sent), Source: diagnose.FromProbe},
 		}, v.segmentEvidence(), v.tcpEvidence(), v.loads()),
 		remedy: v.lowered(lost),
 	}
-	if p.Named > 0 {
-		h.summary = fmt.Sprintf("Full packets do not pass: %s test packets of %d bytes (the MTU of %s on %s) reached %s; a router on the way takes at most %d.", someOf(p.Passed, p.Sent), p.MTU, p.Link, p.From, p.To, p.Named)
-	}
-	return h
 }
 
 // standStill reports streams between two addresses that all stand still.
@@ -74,7 +71,7 @@ func (v *wayView) standStill(src, dst netip.Addr) bool {
 // get lost for other reasons too.
 func (v *wayView) weighSizes(h *hypothesis, p record.SizeProbe) {
 	switch {
-	case someEchoesLost(p):
+	case probed.SomeLost(p):
 		h.sure = 0.3 // by chance
 	case p.Passed == 0 && v.standStill(p.Src, p.Dst):
 		return // the others go another way
@@ -106,20 +103,6 @@ func (v *wayView) fullPass() bool {
 func (v *wayView) adapted() bool {
 	w := v.waits
 	return w.mss > 0 && w.mss < v.fullSegment() && w.loss() < lossShare && w.timeouts == 0 && w.heldAtHome()
-}
-
-func someOf(passed, sent int) string {
-	if passed == 0 {
-		return fmt.Sprintf("none of %d", sent)
-	}
-	return fmt.Sprintf("%d of %d", passed, sent)
-}
-
-func passing(size int) string {
-	if size == 0 {
-		return ""
-	}
-	return fmt.Sprintf("; %d bytes pass", size)
 }
 
 // widest is the MTU that a path may be expected to take: the smaller of both
@@ -216,15 +199,15 @@ func (v *wayView) lostSizes() []record.SizeProbe {
 	all := slices.DeleteFunc(slices.Clone(v.trial.Sizes), func(p record.SizeProbe) bool {
 		return p.From != v.from || p.To != v.to || !p.Answers || p.Sent == 0 || p.Passed == p.Sent
 	})
-	if slices.ContainsFunc(all, func(p record.SizeProbe) bool { return !someEchoesLost(p) }) {
-		all = slices.DeleteFunc(all, someEchoesLost)
+	if slices.ContainsFunc(all, func(p record.SizeProbe) bool { return !probed.SomeLost(p) }) {
+		all = slices.DeleteFunc(all, probed.SomeLost)
 	}
 	return all
 }
 
 // fullInSpite is h of links that are full, with full packets that get lost all the same.
 func (v *wayView) fullInSpite(h hypothesis) hypothesis {
-	if lost := v.lostSizes(); h.nothingToWin && len(lost) > 0 && !someEchoesLost(lost[0]) {
+	if lost := v.lostSizes(); h.nothingToWin && len(lost) > 0 && !probed.SomeLost(lost[0]) {
 		hole := v.sizeHole(lost)
 		h.summary += " " + hole.summary + " Each connection waits until its sender finds that out."
 		h.evidence, h.remedy = append(hole.evidence, h.evidence...), hole.remedy

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/linerate/linerate/diagnose/trial/probed"
 	"github.com/linerate/linerate/record"
 )
 
@@ -17,22 +18,11 @@ func (v *wayView) standsStill(l record.Lane) bool {
 	return float64(l.Goodput) <= asGoodAsNothing*part && (l.Retransmits > 0 || l.TCP.Timeouts > 0)
 }
 
-// Echoes of a size that does not pass are lost, all of them or those by one way of
-// several; where most come back, what is lost is lost by chance.
-const (
-	fewEchoes    = 10
-	mostEchoBack = 0.8
-)
-
 // echoesLost reports echoes of full packets of which most came back and some did not.
 func (v *wayView) echoesLost() bool {
 	return slices.ContainsFunc(v.trial.Sizes, func(p record.SizeProbe) bool {
-		return p.From == v.from && p.To == v.to && p.Answers && someEchoesLost(p)
+		return p.From == v.from && p.To == v.to && p.Answers && probed.SomeLost(p)
 	})
-}
-
-func someEchoesLost(p record.SizeProbe) bool {
-	return p.Sent >= fewEchoes && p.Passed < p.Sent && float64(p.Passed) > mostEchoBack*float64(p.Sent)
 }
 
 // fullCame reports that every stream's receiver has had segments as large as those that

@@ -7,7 +7,6 @@ import (
 
 	"github.com/linerate/linerate/diagnose"
 	"github.com/linerate/linerate/diagnose/trial/carried"
-	"github.com/linerate/linerate/predict/tcp"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -207,7 +206,7 @@ func (v *wayView) burstTime(w waits) (longest float64) {
 	size := 0.0
 	for _, l := range w.lanes {
 		if w.sndbuf > w.rwnd {
-			_, most := tcp.SendFilled(l.SndBuf)
+			_, most := v.sendFilled(l)
 			size = max(size, float64(most))
 		} else {
 			size = max(size, float64(l.TCP.SndWnd))

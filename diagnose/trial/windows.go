@@ -79,14 +79,14 @@ func (v *wayView) receiveWindow() (hypothesis, bool) {
 func (v *wayView) sendBuffer() (hypothesis, bool) {
 	w := v.waits
 	share, told := w.sndbuf, w.sndbuf >= limitedShare && w.sndbuf > w.rwnd
-	allowed := w.windowRate(func(l record.Lane) unit.Bytes { return l.SndBuf })
+	allowed := w.windowRate(func(l record.Lane) unit.Bytes { _, most := v.sendFilled(l); return min(l.SndBuf, most) })
 	if !told {
 		// The buffer is all in flight: where it does not bind it is at least
 		// twice what is (tcp_sndbuf_expand). The kernel counts no wait where one
 		// piece of what is written fills it: all is sent before the writer waits
 		// (tcp_cwnd_validate).
 		near := float64(w.goodput) / max(float64(allowed), 1)
-		most := w.windowRate(func(l record.Lane) unit.Bytes { _, most := tcp.SendFilled(l.SndBuf); return most })
+		most := w.windowRate(func(l record.Lane) unit.Bytes { _, most := v.sendFilled(l); return most })
 		least := 0.72
 		if w.heldAtHome() {
 			least = 0.45 // segments count with their overhead, at most about twice
@@ -126,7 +126,7 @@ func (v *wayView) sendBuffer() (hypothesis, bool) {
 func (v *wayView) windowTighter() bool {
 	w := v.waits
 	window := w.windowRate(func(l record.Lane) unit.Bytes { return l.TCP.SndWnd })
-	buffer := w.windowRate(func(l record.Lane) unit.Bytes { mean, _ := tcp.SendFilled(l.SndBuf); return mean })
+	buffer := w.windowRate(func(l record.Lane) unit.Bytes { mean, _ := v.sendFilled(l); return mean })
 	return min(w.rwnd, w.sndbuf) >= limitedShare && window > 0 && window < buffer
 }
 
@@ -207,6 +207,13 @@ func rateOver(bytes unit.Bytes, ms float64) unit.BitRate {
 	return unit.FromBytes(float64(bytes), ms/1000)
 }
 
+// sendFilled is what a stream's send buffer keeps in flight when it is full, on average and
+// at most.
+func (v *wayView) sendFilled(l record.Lane) (mean, most unit.Bytes) {
+	link, _ := v.fabric.Hosts[v.from].Link(l.EgressLink)
+	return tcp.SendFilled(l.SndBuf, tcp.Piece(l.TCP.SndMSS, link))
+}
+
 // windowText is what the window allows the stream that waited most; "" where
 // the kernel does not tell the window (before 5.4).
 func (v *wayView) windowText() string {
@@ -241,9 +248,12 @@ func (v *wayView) bufferText() string {
 	if most.SndBuf <= 0 || sound(most.TCP.RTTMS) == 0 {
 		return ""
 	}
-	mean, _ := tcp.SendFilled(most.SndBuf)
+	mean, _ := v.sendFilled(most)
 	if mean > most.SndBuf {
 		return fmt.Sprintf(": %v, which takes in pieces of 64 KiB, allow about %v a stream or more over %.1f ms", most.SndBuf, rateOver(mean, most.TCP.RTTMS), most.TCP.RTTMS)
+	}
+	if mean < most.SndBuf*9/10 {
+		return fmt.Sprintf(": %v, which its link takes in single segments, each with overhead, allow about %v a stream over %.1f ms", most.SndBuf, rateOver(mean, most.TCP.RTTMS), most.TCP.RTTMS)
 	}
 	return fmt.Sprintf(": %v over %.1f ms allow about %v a stream", most.SndBuf, most.TCP.RTTMS, rateOver(most.SndBuf, most.TCP.RTTMS))
 }

@@ -4,6 +4,7 @@ package tcp
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/unit"
@@ -73,19 +74,15 @@ func ReceiveFlight(h netstate.Host, asked unit.Bytes, carded bool) Flight {
 // on 6.1, RTT 9 ms, wmem 512 KiB to 2 MiB: 0.95 to 0.98).
 const sendShare = 0.96
 
-// SendWindow returns how many bytes one TCP socket of the host keeps in
-// flight at most because of its send buffer, and why. SocketBuffer is what
+// SendFlight returns how many bytes one TCP socket of the host keeps in
+// flight because of its send buffer, and why. Asked is what
 // the socket asks for with SO_SNDBUF; zero is autotuning up to tcp_wmem's
 // maximum (tcp_sndbuf_expand; where it starts, tcp_wmem's middle number, does
-// not matter in steady state). Zero bytes means unknown. It holds for senders
+// not matter in steady state). Piece is what its links take at once, see Piece.
+// Zero bytes means unknown. It holds for senders
 // that write 64 KiB or more at once; small writes fill the buffer with
 // overhead.
-func SendWindow(h netstate.Host, socketBuffer unit.Bytes) (unit.Bytes, string) {
-	s := SendFlight(h, socketBuffer)
-	return s.Bytes, s.Why
-}
-
-func SendFlight(h netstate.Host, asked unit.Bytes) Flight {
+func SendFlight(h netstate.Host, asked, piece unit.Bytes) Flight {
 	switch {
 	case isFreeBSD(h):
 		return freebsdBuffer(h, asked, "send")
@@ -98,11 +95,17 @@ func SendFlight(h netstate.Host, asked unit.Bytes) Flight {
 	}
 	s := buffer.scaled(sendShare)
 	s.Why = fmt.Sprintf("%s, of which about %s is in flight (%.2f)", buffer.Why, s.Bytes, sendShare)
+	if piece < sendPiece {
+		filled, _ := SendFilled(buffer.Bytes, piece)
+		s = buffer.scaled(float64(filled) / float64(buffer.Bytes))
+		s.Why = fmt.Sprintf("%s, which is filled in pieces of %s for the link's gso_max_segs, each with overhead: about %s in flight", buffer.Why, piece, s.Bytes)
+		return s
+	}
 	if buffer.Bytes >= pieceMatters {
 		return s
 	}
 	s.Low = unit.Bytes(pieceLeast * float64(buffer.Bytes))
-	s.Bytes, s.High = SendFilled(buffer.Bytes)
+	s.Bytes, s.High = SendFilled(buffer.Bytes, piece)
 	if s.Open != "" {
 		s.Open += "; "
 	}
@@ -134,14 +137,49 @@ func inPieces(buffer unit.Bytes) unit.Bytes {
 	return max(mean, min(pieces(buffer), 2*sendPiece))
 }
 
+// SendWindow is SendFlight by the host's own links, and why.
+func SendWindow(h netstate.Host, asked unit.Bytes) (unit.Bytes, string) {
+	s := SendFlight(h, asked, Piece(usualPayload, h.Links...))
+	return s.Bytes, s.Why
+}
+
+// usualPayload is a segment's at MTU 1500 with timestamps.
+const usualPayload = 1448
+
+// Piece returns how many bytes the kernel puts into one sk_buff of segments with so much
+// payload for those links: 64 KiB, or as many segments as the least gso_max_segs of theirs
+// allows (tcp_xmit_size_goal).
+func Piece(payload int, links ...netstate.Link) unit.Bytes {
+	piece := sendPiece
+	for _, l := range links {
+		if segments, err := strconv.Atoi(l.Extra["gso_max_segs"]); err == nil && segments > 0 && payload > 0 {
+			piece = min(piece, unit.Bytes(min(segments, 1<<16)*payload))
+		}
+	}
+	return piece
+}
+
+// pieceOverhead is what an sk_buff takes beside its payload (SKB_TRUESIZE of
+// tcp_stream_alloc_skb's head). Linux 6.1, gso_max_segs 1, RTT 18 ms: buffers of 14,336 to
+// 200,000 bytes kept 6 to 73 segments of 1448 bytes in flight, 3 to 33 of 3948 and 2 to 10 of
+// 8948, each what fits one by one while less than the buffer is taken.
+const pieceOverhead unit.Bytes = 1280
+
 // SendFilled returns what a send buffer of that size (as SO_SNDBUF reads back)
 // keeps in flight when it is full, on average and at most: a small one more than
-// its size, for it is filled in pieces of 64 KiB.
-func SendFilled(buffer unit.Bytes) (mean, most unit.Bytes) {
-	if buffer >= pieceMatters {
+// its size where it is filled in pieces of 64 KiB, and less in small ones. Zero is unknown.
+func SendFilled(buffer, piece unit.Bytes) (mean, most unit.Bytes) {
+	switch {
+	case buffer <= 0:
+		return 0, 0
+	case piece < sendPiece:
+		each := piece + pieceOverhead
+		most = (buffer + each - 1) / each * piece
+		return unit.Bytes(sendShare * float64(most)), most
+	case buffer >= pieceMatters:
 		return unit.Bytes(sendShare * float64(buffer)), buffer
 	}
-	return inPieces(buffer), pieces(buffer) * 9 / 8
+	return inPieces(buffer), max(pieces(buffer), 2*sendPiece) * 9 / 8
 }
 
 // pieces is the most that a send buffer takes in.

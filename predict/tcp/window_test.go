@@ -85,18 +85,45 @@ func TestSendWindow(t *testing.T) {
 func TestSmallSendBuffers(t *testing.T) {
 	for _, c := range []struct{ buffer, flight unit.Bytes }{{68, 143}, {136, 157}, {200, 220}} {
 		h := tuned("6.1", "net.ipv4.tcp_wmem", fmt.Sprintf("4096 16384 %d", c.buffer*unit.KiB))
-		s := SendFlight(h, 0)
+		s := SendFlight(h, 0, sendPiece)
 		if off := float64(s.Bytes)/float64(c.flight*unit.KiB) - 1; math.Abs(off) > 0.11 || s.Low > c.flight*unit.KiB || s.High < c.flight*unit.KiB || s.Open == "" {
 			t.Errorf("buffer of %d KiB: %v (%v to %v), measured %d KiB", c.buffer, s.Bytes, s.Low, s.High, c.flight)
 		}
 	}
 	var last unit.Bytes
 	for b := 4 * unit.KiB; b < unit.MiB; b += 4 * unit.KiB {
-		s := SendFlight(tuned("6.1", "net.ipv4.tcp_wmem", fmt.Sprintf("4096 16384 %d", b)), 0)
+		s := SendFlight(tuned("6.1", "net.ipv4.tcp_wmem", fmt.Sprintf("4096 16384 %d", b)), 0, sendPiece)
 		if s.Bytes < last || s.High > 0 && (s.Bytes < s.Low || s.Bytes > s.High) {
 			t.Errorf("buffer of %v: %v (%v to %v) after %v", b, s.Bytes, s.Low, s.High, last)
 		}
 		last = s.Bytes
+	}
+}
+
+// TestSinglePieces holds the model to what a 6.1 kernel kept in flight over netem by a link
+// that takes its segments one at a time.
+func TestSinglePieces(t *testing.T) {
+	t.Parallel()
+	single := netstate.Link{Extra: map[string]string{"gso_max_segs": "1"}}
+	for _, c := range []struct {
+		buffer  unit.Bytes
+		payload int
+		flight  float64 // KB
+	}{
+		{14336, 1448, 8.7}, {24000, 1448, 12.8}, {48000, 1448, 25.1}, {96000, 1448, 52.4}, {200000, 1448, 105.5},
+		{14336, 3948, 11.7}, {24000, 3948, 19.6}, {48000, 3948, 39.2}, {96000, 3948, 73.7},
+		{14336, 8948, 17.7}, {24000, 8948, 26.7}, {48000, 8948, 44.3}, {96000, 8948, 88.9},
+	} {
+		mean, most := SendFilled(c.buffer, Piece(c.payload, netstate.Link{}, single))
+		if off := float64(mean)/1000/c.flight - 1; math.Abs(off) > 0.06 || float64(most) < 970*c.flight {
+			t.Errorf("buffer of %v, %d bytes each: %v, at most %v; measured %.1f KB", c.buffer, c.payload, mean, most, c.flight)
+		}
+		if s := SendFlight(tuned("6.1"), c.buffer/2, Piece(c.payload, single)); s.Bytes != mean {
+			t.Errorf("a socket that asks for %v: %+v, want %v", c.buffer/2, s, mean)
+		}
+	}
+	if p := Piece(1448, netstate.Link{Extra: map[string]string{"gso_max_segs": "65535"}}); p != sendPiece {
+		t.Errorf("a link that takes all: %v", p)
 	}
 }
 
