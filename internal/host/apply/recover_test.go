@@ -4,16 +4,19 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/plan"
 )
 
 func testSysctl(v string) netstate.Sysctl {
@@ -255,5 +258,23 @@ func TestGuardRollsBack(t *testing.T) {
 				t.Errorf("guard has ended and left %s", strings.Join(left, " "))
 			}
 		})
+	}
+}
+
+// TestRouteWithoutItsLink: a route that was taken away cannot be put back when its link is
+// gone. That is left, not failed: there is nothing that anybody could do about it.
+func TestRouteWithoutItsLink(t *testing.T) {
+	k := &fakeKernel{host: testHost()}
+	a := applier(t, tempDir(t), k)
+	route := testHost().Routes[0]
+	away := plan.Step{Kind: plan.Route, Link: route.Link, Route: &route, Old: plan.Present, New: plan.Absent}
+	r, err := a.Apply(t.Context(), plan.Plan{Steps: []plan.Step{away}}, Options{})
+	if err != nil || r.Applied == 0 {
+		t.Fatalf("%+v: %v", r, err)
+	}
+	k.before = func(int) error { return fmt.Errorf("link %q: %w (%w)", "v", fs.ErrNotExist, syscall.ENODEV) }
+	r, err = a.Rollback(t.Context(), r.ID)
+	if err != nil || r.State != agentapi.ChangeRolledBack || len(r.Left) != 1 {
+		t.Errorf("%+v: %v", r, err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"syscall"
 
 	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/plan"
@@ -33,14 +34,19 @@ func (a *Applier) rollBackSteps(ctx context.Context, e *Entry) error {
 	problems := []error{a.restoreFiles(e)}
 	held := a.heldByGroup(*e)
 	patience := patience{a: a, left: a.cfg.Ready}
-	for range rollbackPasses {
+	for pass := range rollbackPasses {
 		problems = problems[:1]
 		for i := range slices.Backward(e.Steps) {
 			st := &e.Steps[i]
 			if st.Progress != agentapi.StepBegun && st.Progress != agentapi.StepDone {
 				continue
 			}
-			if err := a.rollBackStep(ctx, e, i, held); err != nil {
+			err := a.rollBackStep(ctx, e, i, held)
+			if vanished(err) && pass == rollbackPasses-1 {
+				err, st.Progress = nil, agentapi.StepLeft
+				st.Note = note(e.Plan.Steps[i].Target() + ": the link that it needs is gone: it cannot be as it was")
+			}
+			if err != nil {
 				st.Note = note(err.Error())
 				problems = append(problems, fmt.Errorf("roll back %s: %w", e.Plan.Steps[i].Change(), err))
 			}
@@ -115,6 +121,12 @@ func (a *Applier) rollBackStep(ctx context.Context, e *Entry, i int, held map[st
 	}
 	st.Progress, st.Note = agentapi.StepRolledBack, ""
 	return nil
+}
+
+// vanished reports what could not be undone because a link that it needs is not
+// there: that of a route, the bond of a port, the parent of a VLAN.
+func vanished(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) && errors.Is(err, syscall.ENODEV)
 }
 
 // Rollback takes back the named entry, "" the newest pending one, and waits
