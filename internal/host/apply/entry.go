@@ -103,6 +103,22 @@ func (e *Entry) left() time.Duration {
 	return time.Until(e.Deadline)
 }
 
+// clockless is a time before which no entry was made: a host that says so had not
+// been told the time yet.
+var clockless = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// age is how long ago an entry was made: in its boot by the time since that, else by
+// the time of day. Zero where that was not known.
+func (e *Entry) age() time.Duration {
+	if up := sinceBoot(); up > 0 && e.DeadlineUp > 0 && e.Owner.ThisBoot() {
+		return up - e.DeadlineUp + e.Deadline.Sub(e.Started)
+	}
+	if e.Started.Before(clockless) {
+		return 0
+	}
+	return time.Since(e.Started)
+}
+
 // newID sorts by time; the random end keeps two namespaces' entries apart.
 func newID(now time.Time) string {
 	var b [3]byte

@@ -153,7 +153,7 @@ func (a *Applier) sweep(entries []Entry) {
 		}
 		_ = os.Remove(a.journal.sparePath(e.ID))
 		kept++
-		if old := kept > KeepEntries || time.Since(e.Started) > KeepTime; old && !groups[e.Group.ID] {
+		if old := kept > KeepEntries || e.age() > KeepTime; old && !groups[e.Group.ID] {
 			_ = os.Remove(a.journal.path(e.ID))
 			continue
 		}
