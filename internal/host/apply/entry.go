@@ -61,6 +61,10 @@ type Entry struct {
 	Asked bool `json:"asked,omitempty"`
 	// Owner is the process that applies, or applied, the plan.
 	Owner
+	// First is the start of the first process, in clock ticks since boot: a container
+	// that is started anew is in the boot that it was in. Zero is unknown.
+	First uint64 `json:"first_start_ticks,omitempty"`
+
 	Plan plan.Plan `json:"plan"`
 	// Observed is what was read just before the first step, by target.
 	Observed map[string]string `json:"observed"`
@@ -82,7 +86,7 @@ func (a *Applier) newEntry(p plan.Plan, observed map[string]string, deadline tim
 	now := time.Now().UTC()
 	e := Entry{
 		Version: entryVersion, ID: newID(nameTime(now, newest)), State: agentapi.ChangeOpen, Namespace: a.cfg.Namespace, Started: now,
-		Deadline: now.Add(deadline), Owner: a.self, Plan: p, Observed: observed,
+		Deadline: now.Add(deadline), Owner: a.self, First: a.first, Plan: p, Observed: observed,
 		Steps: make([]StepState, len(p.Steps)), Root: a.cfg.Root,
 	}
 	for i := range e.Steps {
