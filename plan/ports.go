@@ -86,7 +86,7 @@ func (b *builder) order(bond string, to []string) {
 		was := now
 		now = append(slices.DeleteFunc(slices.Clone(was), func(o string) bool { return o == p }), p)
 		b.bareport(bond, p, PortFlap)
-		// The way back takes out those that came after it.
+		// A rollback moves those that came after it.
 		for _, back := range movedPorts(now, was) {
 			b.bareport(bond, back, PortFlap)
 		}

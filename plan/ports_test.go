@@ -7,9 +7,9 @@ import (
 	"github.com/linerate/linerate/plan"
 )
 
-// TestOrderKeepsPortOptions: the way back of a new order takes out and back other ports
-// than the way there. What they would lose by that is steps too, so that whoever goes
-// on with a rollback that was cut short finds it.
+// TestOrderKeepsPortOptions: the rollback of a new order moves other ports than the order
+// did. What they would lose by that is steps too, so that whoever goes on with a rollback
+// that was cut short finds it.
 func TestOrderKeepsPortOptions(t *testing.T) {
 	port := func(name string, queue, prio int) netstate.Link {
 		return netstate.Link{Name: name, MTU: 1500, Up: true, Master: "b", Port: &netstate.BondPort{Bond: "b", QueueID: queue, Priority: prio}}

@@ -31,9 +31,9 @@ const (
 	// keptAnyway is how long one that is never quiet waits.
 	keptAnyway = 30 * time.Second
 	// keepAgain is how long a run is left alone that could not be read or written, the
-	// first time; then twice as long each time, to keepSeldom, for keptSince.
+	// first time; then twice as long each time, to keepRarely, for keptSince.
 	keepAgain  = 10 * time.Second
-	keepSeldom = time.Hour
+	keepRarely = time.Hour
 )
 
 // keeper has the pages' store hold what is measured over this server, as
@@ -142,10 +142,10 @@ func (k *keeper) keep(ctx context.Context, run string, h heardRun) {
 		k.log.Error("keep a run", "run", run, "error", err)
 		return
 	case now.Sub(h.failing) > keptSince:
-		k.log.Error("keep a run: given up; add it with `linerate history add nats:all` when this is mended", "run", run, "error", err)
+		k.log.Error("keep a run: given up; add it with `linerate history add nats:all` when this is repaired", "run", run, "error", err)
 		return
 	}
-	h.wait = min(max(2*h.wait, keepAgain), keepSeldom)
+	h.wait = min(max(2*h.wait, keepAgain), keepRarely)
 	k.log.Warn("keep a run, later again", "run", run, "wait", h.wait, "error", err)
 	k.mu.Lock()
 	defer k.mu.Unlock()

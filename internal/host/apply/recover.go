@@ -82,7 +82,7 @@ func (a *Applier) recoverEntry(ctx context.Context, e Entry) (Result, error) {
 
 // RecoverBoot ends the entries of earlier boots, of every namespace, before the
 // network is configured: it touches files, and no link. What was being
-// confirmed is finished; the files of what was being taken back are restored;
+// confirmed is finished; the files of what was being rolled back are restored;
 // all else is gone with the reboot, as nothing was written for it. A container that
 // was started anew may be on the network that it was on: there the steps wait for
 // Recover. It is what the boot unit runs.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
-	"syscall"
 
 	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/plan"
@@ -42,9 +41,11 @@ func (a *Applier) rollBackSteps(ctx context.Context, e *Entry) error {
 				continue
 			}
 			err := a.rollBackStep(ctx, e, i, held)
-			if vanished(err) && pass == rollbackPasses-1 {
-				err, st.Progress = nil, agentapi.StepLeft
-				st.Note = note(e.Plan.Steps[i].Target() + ": the link that it needs is gone: it cannot be as it was")
+			if err != nil && pass == rollbackPasses-1 {
+				if link := a.goneLink(ctx, e.Plan.Steps[i]); link != "" {
+					err, st.Progress = nil, agentapi.StepLeft
+					st.Note = note(e.Plan.Steps[i].Target() + ": the link " + link + " that it needs is gone: it cannot be as it was")
+				}
 			}
 			if err != nil {
 				st.Note = note(err.Error())
@@ -123,10 +124,31 @@ func (a *Applier) rollBackStep(ctx context.Context, e *Entry, i int, held map[st
 	return nil
 }
 
-// vanished reports what could not be undone because a link that it needs is not
-// there: that of a route, the bond of a port, the parent of a VLAN.
-func vanished(err error) bool {
-	return errors.Is(err, fs.ErrNotExist) && errors.Is(err, syscall.ENODEV)
+// goneLink is a link that a step's rollback needs and that is not there: that of a
+// route, the bond of a port, the parent of a VLAN. "" is none.
+func (a *Applier) goneLink(ctx context.Context, s plan.Step) string {
+	var needs []string
+	if s.Route != nil {
+		needs = append(needs, s.Route.Link)
+		for _, h := range s.Route.Hops {
+			needs = append(needs, h.Link)
+		}
+	}
+	if s.Kind == plan.PortMaster && s.Old != plan.NoMaster {
+		needs = append(needs, s.Old)
+	}
+	if s.Make != nil {
+		needs = append(needs, s.Make.Parent)
+	}
+	for _, link := range needs {
+		if link == "" {
+			continue
+		}
+		if _, err := a.cfg.Kernel.Read(ctx, plan.Step{Kind: plan.LinkState, Link: link, New: plan.Up}); errors.Is(err, fs.ErrNotExist) {
+			return link
+		}
+	}
+	return ""
 }
 
 // Rollback takes back the named entry, "" the newest pending one, and waits

@@ -160,7 +160,7 @@ func readPresence(name string, m *plan.Made, want string) (string, error) {
 	return plan.Present, nil
 }
 
-// plainVLAN refuses a VLAN with more to it than a step that makes one says.
+// plainVLAN refuses a VLAN with more to it than a step that makes one has.
 func (l link) plainVLAN() error {
 	flags := uint32(0) // the kernel tells of none where none is set
 	if b := l.info[vlanFlags]; len(b) >= 4 {

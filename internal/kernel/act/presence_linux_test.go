@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestPlainVLAN: a VLAN with what the step that makes it again does not say is not taken
-// away.
+// TestPlainVLAN: a VLAN with what the step that makes it again does not have is not
+// deleted.
 func TestPlainVLAN(t *testing.T) {
 	flags := func(n uint32) []byte { return append(number32(n), 0xff, 0xff, 0xff, 0xff) }
 	for what, info := range map[string]map[uint16][]byte{
