@@ -110,6 +110,9 @@ func (b *builder) do(s Step) {
 		return
 	}
 	s.Old = old
+	if err == nil {
+		b.spareMTU6(s)
+	}
 	switch s.Kind {
 	case Ring, Channel, Offload, LinkMAC, PortOrder:
 		s.ReadyRolledBack = s.Ready // it disturbs both ways
@@ -152,6 +155,7 @@ func (b *builder) build() {
 	b.mtus()
 	b.macs()
 	b.states()
+	b.mtus6()
 	b.addresses()
 	b.routing()
 	b.mptcp()
@@ -170,6 +174,9 @@ func (b *builder) sysctls(made string) {
 			continue
 		}
 		have, ok := b.now.Sysctls[key]
+		if !ok && made != "" && key == mtu6Key(made) || b.overMTU6(key, want) {
+			continue // it goes with its link, or the kernel does not take it
+		}
 		if !ok {
 			b.problem(key, "it was not observed, so it could not be rolled back")
 			continue

@@ -140,6 +140,9 @@ func (b *builder) deleteLinks() {
 	for _, name := range b.want.Absent {
 		if l, ok := b.now.Link(name); ok {
 			gone = append(gone, l)
+			if mtu, lower := b.lowerMTU6(l); lower {
+				b.left = append(b.left, mtu6Key(name)+": "+fold(mtu.Value)+" goes with its link, and a rollback does not bring it back")
+			}
 		}
 	}
 	if len(gone) == 0 {

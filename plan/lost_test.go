@@ -57,6 +57,17 @@ func TestNothingIsLost(t *testing.T) {
 				h.Routes = []netstate.Route{via("0.0.0.0/0", "10.5.0.254", "static")}
 			},
 			[]string{"ip route del 0.0.0.0/0 via 10.0.0.254 dev e", "ip address del 10.0.0.1/24 dev e", "ip route add 0.0.0.0/0 via 10.5.0.254 dev e proto static"}},
+		"a lower MTU of IPv6's": {
+			lonely(nil, map[string]string{"net.ipv6.conf.f.mtu": "1400"}),
+			func(h *netstate.Host) { h.Links[1].MTU = 9000 },
+			[]string{"sysctl -w net.ipv6.conf.f.mtu=1500", "ip link set f mtu 9000", "sysctl -w net.ipv6.conf.f.mtu=1400"}},
+		"a lower MTU of IPv6's, and a lower one": {
+			lonely(nil, map[string]string{"net.ipv6.conf.f.mtu": "1400"}),
+			func(h *netstate.Host) {
+				h.Links[1].MTU = 1300
+				setSysctl(h, "net.ipv6.conf.f.mtu", "1400")
+			},
+			[]string{"sysctl -w net.ipv6.conf.f.mtu=1500", "ip link set f mtu 1300"}},
 		"an address of another length": {
 			lonely([]string{"10.0.0.1/24", "10.5.0.1/24"}, nil, via("0.0.0.0/0", "10.0.0.254", "dhcp")),
 			func(h *netstate.Host) {
@@ -115,6 +126,19 @@ func TestNothingIsLost(t *testing.T) {
 				t.Errorf("undone (-before +after):\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestLowerMTU6Goes: a link whose MTU for IPv6 is lower, as a router may have told it, can
+// be removed, and the plan says that this is lost.
+func TestLowerMTU6Goes(t *testing.T) {
+	h := lonely(nil, map[string]string{"net.ipv6.conf.e/5.mtu": "1400"})
+	h.Links = append(h.Links, netstate.Link{Name: "e.5", Kind: "vlan", MTU: 9000, Up: true, VLAN: &netstate.VLAN{ID: 5, Parent: "e"}})
+	want := h.Clone()
+	want.Absent = []string{"e.5"}
+	p, err := plan.Between(h, want)
+	if err != nil || len(p.Steps) == 0 || len(p.Left) != 1 || !strings.Contains(p.Left[0], "1400 goes with its link") {
+		t.Errorf("%v\n%s", err, p.Text(100))
 	}
 }
 

@@ -136,6 +136,7 @@ func setMTU(h *netstate.Host, l netstate.Link, s Step) error {
 	}
 	l.MTU = mtu
 	h.SetLink(l)
+	followMTU6(h, l)
 	if l.Bond == nil {
 		return nil
 	}
@@ -160,6 +161,9 @@ func setState(h *netstate.Host, l netstate.Link, s Step) error {
 	}
 	l.Up = s.New == Up
 	h.SetLink(l)
+	if l.Up {
+		followMTU6(h, l)
+	}
 	return nil
 }
 

@@ -83,8 +83,13 @@ func (b *builder) order(bond string, to []string) {
 		return
 	}
 	for _, p := range movedPorts(now, to) {
-		now = append(slices.DeleteFunc(slices.Clone(now), func(o string) bool { return o == p }), p)
+		was := now
+		now = append(slices.DeleteFunc(slices.Clone(was), func(o string) bool { return o == p }), p)
 		b.bareport(bond, p, PortFlap)
+		// A rollback moves those that came after it.
+		for _, back := range movedPorts(now, was) {
+			b.bareport(bond, back, PortFlap)
+		}
 		b.do(Step{Kind: PortOrder, Link: bond, New: joinPorts(now), Disruption: PortFlap, Ready: []string{p},
 			Why: fmt.Sprintf("the transmit hash counts ports in the order they came in: %s leaves and comes back last", p)})
 	}

@@ -77,7 +77,9 @@ func (f *usersFleet) Hosts(context.Context) ([]web.Host, error) {
 	states := store.States()
 	all := make([]web.Host, 0, len(states))
 	for _, name := range slices.Sorted(maps.Keys(states)) {
-		all = append(all, web.Host{Name: name, State: states[name], Gone: time.Since(states[name].Written) > quietAfter})
+		said := states[name]
+		said.Written = time.Now().Add(-said.Quiet) // by the clock of whoever reads the page
+		all = append(all, web.Host{Name: name, State: said, Gone: said.Quiet > quietAfter})
 	}
 	return all, nil
 }

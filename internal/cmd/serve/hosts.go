@@ -20,7 +20,7 @@ type hostState struct {
 	wire.State
 }
 
-// quietAfter is how old what a host said may be before it is taken for gone:
+// quietAfter is how long ago a host may have said something before it is taken for gone:
 // agents speak at least every minute and a half.
 const quietAfter = 3 * time.Minute
 
@@ -53,8 +53,8 @@ said nothing for three minutes is shown as gone.
 			}
 			for _, h := range all {
 				since := "up"
-				if quiet := time.Since(h.Written); quiet > quietAfter {
-					since = "gone for " + progress.Roughly(quiet)
+				if h.Quiet > quietAfter {
+					since = "gone for " + progress.Roughly(h.Quiet)
 				}
 				fmt.Fprintf(con.Stdout, "%-20s %-8s %-12s %s %s, linerate %s, %d links\n", h.Name, h.Most, since, h.Hello.OS, h.Hello.Kernel, h.Hello.Linerate, len(h.Links))
 			}

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"encoding/binary"
 	"errors"
 	"io"
 	"io/fs"
@@ -98,6 +99,40 @@ func TestBombs(t *testing.T) {
 		}
 		if grown := after.TotalAlloc - before.TotalAlloc; grown > 128<<20 {
 			t.Errorf("%s: %d MiB were asked for", c.name, grown>>20)
+		}
+	}
+}
+
+// TestZipBombs: a small archive within which a zip has a list of millions of members, or
+// another zip, is left at a bound.
+func TestZipBombs(t *testing.T) {
+	entry := append([]byte("PK\x01\x02"), make([]byte, 42)...)
+	const entries = 1 << 19
+	list := bytes.Repeat(entry, entries)
+	end := append([]byte("PK\x05\x06"), make([]byte, 18)...)
+	binary.LittleEndian.PutUint32(end[12:], uint32(len(list)))
+	bomb := append(list, end...)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	w := newWalk(context.Background(), "bomb.zip", usual)
+	got, err := w.contents(w.zip("", bytes.NewReader(bomb), int64(len(bomb)), 0))
+	runtime.ReadMemStats(&after)
+	if err != nil || len(got.Notes) != 1 || !strings.Contains(got.Notes[0], "list of members has more than 16 MiB") {
+		t.Errorf("%v, notes %q", err, got.Notes)
+	}
+	if grown := (after.TotalAlloc - before.TotalAlloc) >> 20; grown > 100 {
+		t.Errorf("%d MiB were asked for", grown)
+	}
+
+	inner := zipOf(t, []member{{"proc/net/bonding/bond0", noPartner}})
+	outer := zipOf(t, []member{{"in/more.zip", string(inner)}})
+	for add, texts := range map[int64]int{0: 1, -1: 0} {
+		b := usual
+		b.nested = int64(len(inner)+len(outer)) + add
+		w := newWalk(context.Background(), "a.zip", b)
+		got, err := w.contents(w.packed("", bytes.NewReader(outer), 0))
+		if err != nil || len(got.Texts) != texts || len(got.Notes) != 1-texts {
+			t.Errorf("%d bytes more: %v, %d texts, notes %q", add, err, len(got.Texts), got.Notes)
 		}
 	}
 }

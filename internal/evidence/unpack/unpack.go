@@ -42,14 +42,15 @@ type bounds struct {
 	member, log    int64 // bytes of one kept; of a log its end
 	single         int64 // bytes of a compressed text, which is no archive
 	kept, unpacked int64 // bytes kept, and unpacked, in all
-	nested         int64 // bytes of a zip within an archive
+	nested         int64 // bytes of zips within archives that are read at once
+	listed         int64 // bytes of a zip's list of its members, which is read whole
 	depth          int   // of archives within archives
 	name           int   // bytes of a path
 }
 
 // usual bounds: a sosreport has some 20,000 members and 2 GB unpacked, of which some
 // 10 MB are read.
-var usual = bounds{members: 1 << 20, texts: 50_000, member: 8 << 20, log: 4 << 20, single: 64 << 20, kept: 24 << 20, unpacked: 16 << 30, nested: 64 << 20, depth: 1, name: 4096}
+var usual = bounds{members: 1 << 20, texts: 50_000, member: 8 << 20, log: 4 << 20, single: 64 << 20, kept: 24 << 20, unpacked: 16 << 30, nested: 64 << 20, listed: 16 << 20, depth: 1, name: 4096}
 
 // Open reads the archive or directory that a user named. Its name is what its texts'
 // sources begin with. Errors are those of opening it, of ctx, and a FormError; one that

@@ -31,6 +31,7 @@ type walk struct {
 	members int
 	kept    int64
 	left    int64 // bytes that may still be unpacked
+	zips    int64 // bytes of the zips that are being read
 	found   map[slot]*found
 	order   []*found
 	names   map[string]named // by root
@@ -111,11 +112,14 @@ func (w *walk) packed(name string, from io.Reader, depth int) error {
 	case tarForm:
 		return w.tar(name, r, depth)
 	case zipForm:
-		text, err := io.ReadAll(io.LimitReader(r, w.most.nested+1))
+		most := w.most.nested - w.zips
+		text, err := io.ReadAll(io.LimitReader(r, most+1))
 		if err != nil {
 			return w.broken(name, err)
 		}
-		if int64(len(text)) > w.most.nested {
+		w.zips += int64(len(text))
+		defer func() { w.zips -= int64(len(text)) }()
+		if int64(len(text)) > most {
 			w.note(fmt.Sprintf("%s is a zip of more than %d MiB within: unpack it, and name it", w.called(name), w.most.nested>>20))
 			return nil
 		}
@@ -214,8 +218,34 @@ func (w *walk) tar(name string, from io.Reader, depth int) error {
 	}
 }
 
+// errZipList is a list of members that is too long.
+var errZipList = errors.New("the list of members is too long")
+
+// zipList is a zip whose list of members, which is read whole before the first member
+// is, has a bound: each becomes a few hundred bytes.
+type zipList struct {
+	from io.ReaderAt
+	left int64
+	read bool // the list was read
+}
+
+func (z *zipList) ReadAt(b []byte, at int64) (int, error) {
+	if !z.read {
+		if z.left -= int64(len(b)); z.left < 0 {
+			return 0, errZipList
+		}
+	}
+	return z.from.ReadAt(b, at)
+}
+
 func (w *walk) zip(name string, from io.ReaderAt, size int64, depth int) error {
-	z, err := zip.NewReader(from, size)
+	list := &zipList{from: from, left: w.most.listed}
+	z, err := zip.NewReader(list, size)
+	list.read = true
+	if errors.Is(err, errZipList) {
+		w.note(fmt.Sprintf("%s is a zip whose list of members has more than %d MiB: unpack it, and name it", w.called(name), w.most.listed>>20))
+		return nil
+	}
 	if err != nil && !errors.Is(err, zip.ErrInsecurePath) {
 		if errors.Is(err, zip.ErrFormat) {
 			err = io.ErrUnexpectedEOF // its directory stands at its end

@@ -193,6 +193,7 @@ type Applier struct {
 	cfg     Config
 	journal *Journal
 	self    Owner
+	first   uint64 // start of the first process (Entry.First)
 }
 
 // New returns an applier; it touches nothing.
@@ -217,7 +218,8 @@ func New(c Config) (*Applier, error) {
 	}
 	journal := OpenJournal(c.Dir)
 	journal.moment = c.Moment
-	return &Applier{cfg: c, journal: journal, self: CurrentOwner()}, nil
+	first, _ := startTicks(1)
+	return &Applier{cfg: c, journal: journal, self: CurrentOwner(), first: first}, nil
 }
 
 // Apply carries a plan out: the lock, the preconditions, the journal, the

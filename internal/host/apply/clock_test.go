@@ -66,6 +66,36 @@ func TestClockBetweenChanges(t *testing.T) {
 	sameHost(t, "rolled back", testHost(), k.host)
 }
 
+// TestClockSetAfterAChange: a host that is told the time only after a change does not take
+// the change for years old, in the same boot or after it.
+func TestClockSetAfterAChange(t *testing.T) {
+	a := applier(t, tempDir(t), &fakeKernel{host: testHost()})
+	p := testPlans(t)["online"]
+	unset := time.Date(1970, 1, 1, 0, 0, 42, 0, time.UTC)
+	boot := dead()
+	for _, owner := range []Owner{boot, {PID: 1, Start: 1, Boot: "another"}} {
+		e := a.newEntry(p, nil, time.Minute, "")
+		e.Started, e.Deadline, e.Owner, e.State = unset, unset.Add(time.Minute), owner, agentapi.ChangeConfirmed
+		if err := a.journal.write(&e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	late := a.newEntry(p, nil, time.Minute, "")
+	late.Started, late.Deadline = late.Started.Add(-2*KeepTime), late.Deadline.Add(-2*KeepTime)
+	late.Owner, late.State = boot, agentapi.ChangeConfirmed
+	if err := a.journal.write(&late); err != nil {
+		t.Fatal(err)
+	}
+	entries, _, err := a.List()
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.sweep(entries)
+	if left, _, err := a.List(); err != nil || len(left) != 3 {
+		t.Errorf("%d of 3 changes are left, %v", len(left), err)
+	}
+}
+
 // rename gives an entry the name that it would have had at another time.
 func rename(t *testing.T, a *Applier, from, to string) {
 	t.Helper()

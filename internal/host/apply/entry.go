@@ -61,6 +61,10 @@ type Entry struct {
 	Asked bool `json:"asked,omitempty"`
 	// Owner is the process that applies, or applied, the plan.
 	Owner
+	// First is the start of the first process, in clock ticks since boot: a container
+	// that is started anew is in the boot that it was in. Zero is unknown.
+	First uint64 `json:"first_start_ticks,omitempty"`
+
 	Plan plan.Plan `json:"plan"`
 	// Observed is what was read just before the first step, by target.
 	Observed map[string]string `json:"observed"`
@@ -82,7 +86,7 @@ func (a *Applier) newEntry(p plan.Plan, observed map[string]string, deadline tim
 	now := time.Now().UTC()
 	e := Entry{
 		Version: entryVersion, ID: newID(nameTime(now, newest)), State: agentapi.ChangeOpen, Namespace: a.cfg.Namespace, Started: now,
-		Deadline: now.Add(deadline), Owner: a.self, Plan: p, Observed: observed,
+		Deadline: now.Add(deadline), Owner: a.self, First: a.first, Plan: p, Observed: observed,
 		Steps: make([]StepState, len(p.Steps)), Root: a.cfg.Root,
 	}
 	for i := range e.Steps {
@@ -101,6 +105,22 @@ func (e *Entry) left() time.Duration {
 		return e.DeadlineUp - up
 	}
 	return time.Until(e.Deadline)
+}
+
+// clockless is a time before which no entry was made: a host that says so had not
+// been told the time yet.
+var clockless = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// age is how long ago an entry was made: in its boot by the time since that, else by
+// the time of day. Zero where that was not known.
+func (e *Entry) age() time.Duration {
+	if up := sinceBoot(); up > 0 && e.DeadlineUp > 0 && e.Owner.ThisBoot() {
+		return up - e.DeadlineUp + e.Deadline.Sub(e.Started)
+	}
+	if e.Started.Before(clockless) {
+		return 0
+	}
+	return time.Since(e.Started)
 }
 
 // newID sorts by time; the random end keeps two namespaces' entries apart.

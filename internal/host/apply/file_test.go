@@ -325,6 +325,46 @@ func TestCrashThenReboot(t *testing.T) {
 	}
 }
 
+// TestCrashThenNewContainer: a container that is started anew is in the boot that it was
+// in. The boot unit makes its files whole, and leaves the steps to the next command:
+// they may still stand.
+func TestCrashThenNewContainer(t *testing.T) {
+	ctx := context.Background()
+	confirmed := 0
+	for n, through := 0, false; !through; n++ {
+		root, p := withFiles(t, testPlans(t)["online"])
+		dir, k := tempDir(t), &fakeKernel{host: testHost()}
+		a := fileApplier(t, dir, root, k)
+		a.self, a.first = dead(), 1
+		if _, err := a.Apply(ctx, p, Options{}); err != nil {
+			t.Fatal(err)
+		}
+		a.journal.moment = crashAt(n)
+		through = !crashes(t, func() { _ = a.Confirm(ctx, "") })
+		done := k.dos
+		b := fileApplier(t, dir, root, k)
+		b.first = 2
+		if _, err := b.RecoverBoot(ctx); err != nil || k.dos != done {
+			t.Fatalf("%v after %d changes", err, k.dos-done)
+		}
+		entries, _, _ := b.List()
+		name := caseName("new container", n)
+		if entries[0].State == agentapi.ChangeConfirmed {
+			sameTree(t, name, root, newTree)
+			confirmed++
+			continue
+		}
+		sameTree(t, name, root, oldTree)
+		if _, err := b.Recover(ctx); err != nil {
+			t.Fatal(err)
+		}
+		sameHost(t, name, testHost(), k.host)
+	}
+	if confirmed < 2 {
+		t.Errorf("%d changes were finished", confirmed)
+	}
+}
+
 // TestConfirmAfterReboot: what a reboot took back is not kept any more, also where no
 // boot unit has said so: its files would be those of a change that nobody has tried.
 func TestConfirmAfterReboot(t *testing.T) {

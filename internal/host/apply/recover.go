@@ -82,9 +82,10 @@ func (a *Applier) recoverEntry(ctx context.Context, e Entry) (Result, error) {
 
 // RecoverBoot ends the entries of earlier boots, of every namespace, before the
 // network is configured: it touches files, and no link. What was being
-// confirmed is finished; the files of what was being taken back are restored;
-// all else is gone with the reboot, as nothing was written for it. It is what
-// the boot unit runs.
+// confirmed is finished; the files of what was being rolled back are restored;
+// all else is gone with the reboot, as nothing was written for it. A container that
+// was started anew may be on the network that it was on: there the steps wait for
+// Recover. It is what the boot unit runs.
 func (a *Applier) RecoverBoot(ctx context.Context) (Recovered, error) {
 	unlock, err := a.waitLock(ctx, "recover at boot")
 	if err != nil {
@@ -99,17 +100,23 @@ func (a *Applier) RecoverBoot(ctx context.Context) (Recovered, error) {
 	var failures []error
 	a.spread(entries)
 	for _, e := range slices.Backward(entries) {
-		if !e.State.Pending() || e.Boot == a.self.Boot {
+		rebooted := e.Boot != a.self.Boot
+		if !e.State.Pending() || !rebooted && (e.First == 0 || e.First == a.first) {
 			continue
 		}
-		var r Result
+		r := Result{ID: e.ID, State: e.State}
 		switch e.State {
 		case agentapi.ChangeConfirming:
 			err = a.finish(&e)
 			r = e.result()
 		default:
-			if err = a.restoreFiles(&e); err == nil {
+			err = a.restoreFiles(&e)
+			switch {
+			case err == nil && rebooted:
 				r, err = a.gone(e)
+			case !rebooted:
+				err = errors.Join(err, a.journal.write(&e))
+				r = e.result()
 			}
 		}
 		out.Results = append(out.Results, r)
@@ -153,7 +160,7 @@ func (a *Applier) sweep(entries []Entry) {
 		}
 		_ = os.Remove(a.journal.sparePath(e.ID))
 		kept++
-		if old := kept > KeepEntries || time.Since(e.Started) > KeepTime; old && !groups[e.Group.ID] {
+		if old := kept > KeepEntries || e.age() > KeepTime; old && !groups[e.Group.ID] {
 			_ = os.Remove(a.journal.path(e.ID))
 			continue
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/plan"
 )
 
 func testSysctl(v string) netstate.Sysctl {
@@ -256,4 +258,42 @@ func TestGuardRollsBack(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestRouteWithoutItsLink: a route that was removed cannot be there again when its link is
+// gone. That is left, not failed: there is nothing that anybody could do about it.
+func TestRouteWithoutItsLink(t *testing.T) {
+	k := &lostLink{fakeKernel: &fakeKernel{host: testHost()}}
+	a := applier(t, tempDir(t), k)
+	route := testHost().Routes[0]
+	away := plan.Step{Kind: plan.Route, Link: route.Link, Route: &route, Old: plan.Present, New: plan.Absent}
+	r, err := a.Apply(t.Context(), plan.Plan{Steps: []plan.Step{away}}, Options{})
+	if err != nil || r.Applied == 0 {
+		t.Fatalf("%+v: %v", r, err)
+	}
+	k.lost = route.Link
+	r, err = a.Rollback(t.Context(), r.ID)
+	if err != nil || r.State != agentapi.ChangeRolledBack || len(r.Left) != 1 {
+		t.Errorf("%+v: %v", r, err)
+	}
+}
+
+// lostLink has lost a link with the routes on it.
+type lostLink struct {
+	*fakeKernel
+	lost string
+}
+
+func (k *lostLink) Do(ctx context.Context, s plan.Step) error {
+	if k.lost != "" && about(s, k.lost) {
+		return fmt.Errorf("link %s: %w", k.lost, fs.ErrNotExist)
+	}
+	return k.fakeKernel.Do(ctx, s)
+}
+
+func (k *lostLink) Read(ctx context.Context, s plan.Step) (string, error) {
+	if s.Kind != plan.Route && s.Link == k.lost {
+		return "", fmt.Errorf("link %s: %w", k.lost, fs.ErrNotExist)
+	}
+	return k.fakeKernel.Read(ctx, s)
 }

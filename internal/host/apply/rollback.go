@@ -33,14 +33,21 @@ func (a *Applier) rollBackSteps(ctx context.Context, e *Entry) error {
 	problems := []error{a.restoreFiles(e)}
 	held := a.heldByGroup(*e)
 	patience := patience{a: a, left: a.cfg.Ready}
-	for range rollbackPasses {
+	for pass := range rollbackPasses {
 		problems = problems[:1]
 		for i := range slices.Backward(e.Steps) {
 			st := &e.Steps[i]
 			if st.Progress != agentapi.StepBegun && st.Progress != agentapi.StepDone {
 				continue
 			}
-			if err := a.rollBackStep(ctx, e, i, held); err != nil {
+			err := a.rollBackStep(ctx, e, i, held)
+			if err != nil && pass == rollbackPasses-1 {
+				if link := a.goneLink(ctx, e.Plan.Steps[i]); link != "" {
+					err, st.Progress = nil, agentapi.StepLeft
+					st.Note = note(e.Plan.Steps[i].Target() + ": the link " + link + " that it needs is gone: it cannot be as it was")
+				}
+			}
+			if err != nil {
 				st.Note = note(err.Error())
 				problems = append(problems, fmt.Errorf("roll back %s: %w", e.Plan.Steps[i].Change(), err))
 			}
@@ -115,6 +122,33 @@ func (a *Applier) rollBackStep(ctx context.Context, e *Entry, i int, held map[st
 	}
 	st.Progress, st.Note = agentapi.StepRolledBack, ""
 	return nil
+}
+
+// goneLink is a link that a step's rollback needs and that is not there: that of a
+// route, the bond of a port, the parent of a VLAN. "" is none.
+func (a *Applier) goneLink(ctx context.Context, s plan.Step) string {
+	var needs []string
+	if s.Route != nil {
+		needs = append(needs, s.Route.Link)
+		for _, h := range s.Route.Hops {
+			needs = append(needs, h.Link)
+		}
+	}
+	if s.Kind == plan.PortMaster && s.Old != plan.NoMaster {
+		needs = append(needs, s.Old)
+	}
+	if s.Make != nil {
+		needs = append(needs, s.Make.Parent)
+	}
+	for _, link := range needs {
+		if link == "" {
+			continue
+		}
+		if _, err := a.cfg.Kernel.Read(ctx, plan.Step{Kind: plan.LinkState, Link: link, New: plan.Up}); errors.Is(err, fs.ErrNotExist) {
+			return link
+		}
+	}
+	return ""
 }
 
 // Rollback takes back the named entry, "" the newest pending one, and waits

@@ -42,6 +42,7 @@ func Captured(tree fs.FS) (netstate.Host, error) {
 	c.host.Machine, c.host.Cloud = readMachine(tree, c.host.CPU.Cores)
 	values, err := sysctl.ReadFrom(tree, sysctlKeys(c.host.Links)...)
 	c.note("sysctls", err)
+	withoutSameMTU(values, c.host.Links, nil)
 	c.host.Sysctls = values
 	c.host.Owners = findOwners(tree, everAlive)
 	ownLinks(tree, c.host.Links, everAlive)

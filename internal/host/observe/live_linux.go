@@ -214,5 +214,6 @@ func (o *live) sysctls(more []string) {
 		}()
 		maps.Copy(values, <-found)
 	}
+	withoutSameMTU(values, o.host.Links, more)
 	o.host.Sysctls = values
 }

@@ -74,9 +74,16 @@ func observeVeth(t *testing.T) error {
 		Rate: rate, Limit: 1 << 20, Buffer: uint32(netlink.Xmittime(rate, 256<<10))}); err != nil {
 		return err
 	}
+	const low = "net.ipv6.conf.lr0.mtu"
+	if err := os.WriteFile("/proc/sys/net/ipv6/conf/lr0/mtu", []byte("1400"), 0); err != nil {
+		return err
+	}
 	h, err := Observe(context.Background(), Config{})
 	if err != nil {
 		return err
+	}
+	if _, same := h.Sysctls["net.ipv6.conf.lr1.mtu"]; same || h.Sysctls[low].Value != "1400" {
+		t.Errorf("%s is %+v; the other's MTU for IPv6, which is its own, is told: %t", low, h.Sysctls[low], same)
 	}
 	if len(h.Missing) > 0 {
 		t.Errorf("missing: %v", h.Missing)

@@ -2,6 +2,7 @@ package observe
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/linerate/linerate/internal/advise/profile"
@@ -97,7 +98,21 @@ var hostKeys = []string{
 // family: which answers ARP, which drops by the reverse path.
 var linkKeys = map[string][]string{
 	"ipv4": {"accept_local", "arp_announce", "arp_filter", "arp_ignore", "forwarding", "rp_filter", "src_valid_mark"},
-	"ipv6": {"accept_ra", "disable_ipv6", "keep_addr_on_down"},
+	"ipv6": {"accept_ra", "disable_ipv6", "keep_addr_on_down", mtu6},
+}
+
+// mtu6 is a link's MTU for IPv6. It is told where it is not the link's own: a router, or
+// a person, has made it a lower one.
+const mtu6 = "mtu"
+
+// withoutSameMTU takes the MTUs for IPv6 away that say what their links do, and that
+// nobody asked for.
+func withoutSameMTU(values map[string]netstate.Sysctl, links []netstate.Link, asked []string) {
+	for _, l := range links {
+		if key := sysctl.LinkKey("ipv6", l.Name, mtu6); values[key].Value == strconv.Itoa(l.MTU) && !slices.Contains(asked, key) {
+			delete(values, key)
+		}
+	}
 }
 
 // sysctlKeys lists what to read of a host with these links.
@@ -106,6 +121,9 @@ func sysctlKeys(links []netstate.Link) []string {
 	for _, family := range []string{"ipv4", "ipv6"} {
 		for _, link := range append([]string{"all", "default"}, configured(links)...) {
 			for _, name := range linkKeys[family] {
+				if name == mtu6 && (link == "all" || link == "default") {
+					continue // that is no link's
+				}
 				keys = append(keys, sysctl.LinkKey(family, link, name))
 			}
 		}

@@ -105,7 +105,7 @@ func read(s plan.Step) (string, error) {
 	case plan.Address:
 		return readAddress(s.Link, s.Address, s.New)
 	case plan.LinkPresence:
-		return readPresence(s.Link, s.Make)
+		return readPresence(s.Link, s.Make, s.New)
 	case plan.Offload, plan.Ring, plan.Channel, plan.Coalesce:
 		return readDevice(s)
 	case plan.MPTCPLimit:

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/vishvananda/netlink/nl"
@@ -17,7 +18,12 @@ import (
 // VLAN attributes (IFLA_VLAN_*, include/uapi/linux/if_link.h).
 const (
 	vlanID       = 1
+	vlanFlags    = 2 // struct ifla_vlan_flags: flags, mask
+	vlanEgress   = 3
+	vlanIngress  = 4
 	vlanProtocol = 5 // in network byte order
+
+	vlanReorder = 1 // VLAN_FLAG_REORDER_HDR, which alone a new one has (vlan_newlink)
 )
 
 // vlanProtocols are the tags by netstate's words (ETH_P_8021Q, ETH_P_8021AD).
@@ -118,7 +124,9 @@ func (l link) burden() error {
 
 // readPresence is present or absent; of another link by that name it is what
 // that is, which no step says.
-func readPresence(name string, m *plan.Made) (string, error) {
+//
+// Who wants a VLAN absent is refused one that could not be made again as it is.
+func readPresence(name string, m *plan.Made, want string) (string, error) {
 	if m == nil {
 		return "", fmt.Errorf("link %q of no kind: %w", name, fs.ErrInvalid)
 	}
@@ -146,5 +154,31 @@ func readPresence(name string, m *plan.Made) (string, error) {
 	if parent != m.Parent || id != m.ID || tag != vlanProtocols[m.Protocol] {
 		return fmt.Sprintf("another VLAN: %d of %s, tag %#x", id, parent, tag), nil
 	}
+	if want == plan.Absent {
+		return plan.Present, l.plainVLAN()
+	}
 	return plan.Present, nil
+}
+
+// plainVLAN refuses a VLAN with more to it than a step that makes one has.
+func (l link) plainVLAN() error {
+	flags := uint32(0) // the kernel tells of none where none is set
+	if b := l.info[vlanFlags]; len(b) >= 4 {
+		flags = binary.NativeEndian.Uint32(b)
+	}
+	var more []string
+	if flags != vlanReorder {
+		more = append(more, fmt.Sprintf("flags (%#x) other than a new one's", flags))
+	}
+	if len(l.info[vlanEgress]) > 0 {
+		more = append(more, "an egress-qos-map")
+	}
+	if len(l.info[vlanIngress]) > 0 {
+		more = append(more, "an ingress-qos-map")
+	}
+	if more == nil {
+		return nil
+	}
+	return fmt.Errorf("VLAN %s has %s, which a rollback could not bring back: clear that first, or remove the VLAN by hand (ip-link(8)): %w",
+		l.name, strings.Join(more, " and "), errors.ErrUnsupported)
 }

@@ -11,10 +11,10 @@ import (
 	"crypto/subtle"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"math"
 	"net/netip"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -226,13 +226,20 @@ func readOpening(c conn, key agentapi.Key) (int, error) {
 	return int(rest[0])<<24 | int(rest[1])<<16 | int(rest[2])<<8 | int(rest[3]), nil
 }
 
-// readWithin fills buf in a time.
+// readWithin fills buf in a time, also where the other end says a byte now and then.
 func readWithin(c conn, buf []byte, limit time.Duration) error {
-	if err := c.patience(limit); err != nil {
-		return err
-	}
-	if _, err := io.ReadFull(c, buf); err != nil {
-		return err
+	for end := time.Now().Add(limit); len(buf) > 0; {
+		left := time.Until(end)
+		if left <= 0 {
+			return os.ErrDeadlineExceeded
+		}
+		if err := c.patience(left); err != nil {
+			return err
+		}
+		n, err := c.Read(buf)
+		if buf = buf[n:]; err != nil && len(buf) > 0 {
+			return err
+		}
 	}
 	return c.patience(0)
 }

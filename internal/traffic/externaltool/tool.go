@@ -81,6 +81,10 @@ type run struct {
 // does whose port is taken.
 const settleTime = 300 * time.Millisecond
 
+// pipeTime is how long what a program wrote is read after its end: somebody that it
+// started, and that left its group, may keep the pipe open.
+const pipeTime = time.Second
+
 // Start runs a tool. It is killed when its lifetime is over. Errors:
 // ErrRequest, ErrMissing, agentapi.ErrPortTaken, or what the program said when
 // it ended at once.
@@ -96,6 +100,7 @@ func (r *Runner) Start(ctx context.Context, req agentapi.ToolRequest) (agentapi.
 	one.command = exec.Command(path, arguments(req)...)
 	one.command.Stdout, one.command.Stderr = &one.out, &one.errors
 	one.command.Env = []string{"LC_ALL=C", "TZ=UTC", "PATH=" + os.Getenv("PATH")}
+	one.command.WaitDelay = pipeTime
 	ownGroup(one.command)
 	if err := r.runs.Add(req.Session, nil, req.Lifetime); err != nil {
 		return agentapi.ToolReply{}, err

@@ -2,6 +2,7 @@ package authority
 
 import (
 	"errors"
+	"fmt"
 	"path/filepath"
 	"testing"
 	"time"
@@ -12,9 +13,9 @@ import (
 	"github.com/linerate/linerate/internal/agent/nats/claim"
 )
 
-// The list of revocations does not outgrow what a message can hold: a key whose
-// claim has expired need not be on it, and where it is full the revocation that
-// would not be heard is an error.
+// The list of revocations does not outgrow what a message can hold: where it is full
+// the revocation that would not be heard is an error. A clock far ahead makes nobody
+// good again whom it takes for expired.
 func TestNATSSecurityRevocationsGrow(t *testing.T) {
 	if testing.Short() {
 		t.Skip("left out by -short: it takes seconds")
@@ -57,8 +58,8 @@ func TestNATSSecurityRevocationsGrow(t *testing.T) {
 	if err := a.Revoke("mallory", agentapi.RoleWatch); err != nil {
 		t.Fatal(err)
 	}
-	if _, ok := revoked()[key]; !ok || len(revoked()) != 1 {
-		t.Errorf("%d keys are revoked, want one: those of the deputies have expired", len(revoked()))
+	if _, ok := revoked()[key]; !ok || len(revoked()) != 30 {
+		t.Errorf("%d keys are revoked, want 30", len(revoked()))
 	}
 	full := make(map[string]int64)
 	for range 12000 {
@@ -66,6 +67,40 @@ func TestNATSSecurityRevocationsGrow(t *testing.T) {
 	}
 	if list, err := claim.Revocations(a.account, 1, full); !errors.Is(err, claim.ErrFull) {
 		t.Errorf("a list of %d characters, which no host takes: %v", len(list), err)
+	}
+}
+
+// TestForgetsExpired: of a long list those go that expired first, and none that may be
+// good still.
+func TestForgetsExpired(t *testing.T) {
+	a := opened(t)
+	account, err := a.claims()
+	if err != nil {
+		t.Fatal(err)
+	}
+	account.Revocations = make(map[string]int64)
+	revoke := func(key string, until time.Time) {
+		t.Helper()
+		account.Revocations[key] = time.Now().Unix()
+		if err := a.forgetExpired(account, Identity{Key: key, Expires: until}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	long := time.Now().Add(-365 * 24 * time.Hour)
+	revoke("second", long.Add(time.Hour))
+	revoke("first", long)
+	for n := range roomy - 1 {
+		account.Revocations[fmt.Sprint(n)] = 1 // for ever
+	}
+	revoke("good", time.Now())
+	_, first := account.Revocations["first"]
+	_, second := account.Revocations["second"]
+	if len(account.Revocations) != roomy || first || second {
+		t.Errorf("%d keys are revoked, the first %t, the second %t", len(account.Revocations), first, second)
+	}
+	revoke("better", time.Now())
+	if len(account.Revocations) != roomy+1 {
+		t.Errorf("%d keys are revoked: one that may be good is forgotten", len(account.Revocations))
 	}
 }
 

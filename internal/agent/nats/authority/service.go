@@ -1,11 +1,14 @@
 package authority
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/nats-io/jwt/v2"
@@ -76,9 +79,14 @@ const untilFile = "revoked-until.json"
 // key stays revoked.
 const clocksOff = 48 * time.Hour
 
-// forgetExpired takes from an account's revocations the keys that are good no more
-// anyway, so that the list goes on fitting a message. Id is the newest. In alone
-// only.
+// roomy is how many revoked keys stay though they have expired: whether they have is the
+// clock's word, and a list of so many fits a message.
+const roomy = 2048
+
+// forgetExpired takes from an account's revocations keys that are good no more
+// anyway, those first that expired first, where the list would else not go on fitting a
+// message: one revocation by a clock far ahead must not make the others good again. Id
+// is the newest. In alone only.
 func (a *Authority) forgetExpired(account *jwt.AccountClaims, id Identity) error {
 	until := make(map[string]int64)
 	text, err := os.ReadFile(a.path(untilFile))
@@ -91,11 +99,12 @@ func (a *Authority) forgetExpired(account *jwt.AccountClaims, id Identity) error
 	if !id.Expires.IsZero() {
 		until[id.Key] = id.Expires.Unix()
 	}
-	for key, at := range until {
-		if a.now().After(time.Unix(at, 0).Add(clocksOff)) {
-			delete(until, key)
-			delete(account.Revocations, key)
+	for _, key := range slices.SortedFunc(maps.Keys(until), func(x, y string) int { return cmp.Compare(until[x], until[y]) }) {
+		if len(account.Revocations) <= roomy || !a.now().After(time.Unix(until[key], 0).Add(clocksOff)) {
+			break
 		}
+		delete(until, key)
+		delete(account.Revocations, key)
 	}
 	if text, err = json.Marshal(until); err != nil {
 		return err

@@ -35,5 +35,8 @@ func (t *Trust) State(host string, text []byte) (wire.State, error) {
 		return state, fmt.Errorf("%w: state of %s: %w", wire.ErrParts, host, err)
 	}
 	plaintext.Fields(&state)
+	if state.Quiet = signed.Quiet; state.Quiet <= 0 {
+		state.Quiet = t.now().Sub(state.Written)
+	}
 	return state, nil
 }

@@ -170,3 +170,30 @@ func TestKeeperRefuses(t *testing.T) {
 		t.Errorf("a run that is not there: %v", err)
 	}
 }
+
+// TestQuiet: how long ago a host spoke is the run store's word, not that of the host's
+// clock, which may be wrong by days.
+func TestQuiet(t *testing.T) {
+	r := testcluster.Start(t, nil)
+	off := map[string]time.Duration{"db1": -48 * time.Hour, "db2": 48 * time.Hour}
+	for host, by := range off {
+		state := fmt.Sprintf(`{"written":%q}`, time.Now().Add(by).Format(time.RFC3339))
+		if reply := testcluster.State(t, testcluster.Connect(t, r.As(t, host, agentapi.RoleAgent)), host, []byte(state)); reply.Error != "" {
+			t.Fatal(reply.Error)
+		}
+	}
+	conn := testcluster.Connect(t, r.As(t, "eve", agentapi.RoleWatch))
+	for end := time.Now().Add(10 * time.Second); len(r.Server.Store().States()) < len(off) && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+	}
+	asked, refused, err := States(t.Context(), conn)
+	if err != nil || len(refused) > 0 {
+		t.Fatal(refused, err)
+	}
+	for who, states := range map[string]map[string]wire.State{"asked": asked, "in the server": r.Server.Store().States()} {
+		for host := range off {
+			if s, there := states[host]; !there || s.Quiet <= 0 || s.Quiet > time.Minute {
+				t.Errorf("%s: %s is quiet for %v", who, host, s.Quiet)
+			}
+		}
+	}
+}

@@ -105,7 +105,7 @@ func cut(text string) string { return strings.ToValidUTF8(text[:min(len(text), 1
 // page is how many bytes of a list are answered at once.
 const page = 512 << 10
 
-// pageOfStates are states by name, as they are kept.
+// pageOfStates are states by name, as they are kept, with how old they are.
 func (s *Storage) pageOfStates(after string) (answer, error) {
 	s.mu.Lock()
 	kept := maps.Clone(s.states)
@@ -116,10 +116,10 @@ func (s *Storage) pageOfStates(after string) (answer, error) {
 		if host <= after {
 			continue
 		}
-		if size += len(kept[host]) + len(host); size > page && len(out) > 0 {
+		if size += len(kept[host].text) + len(host); size > page && len(out) > 0 {
 			break
 		}
-		out[host], a.params.After = kept[host], host
+		out[host], a.params.After = kept[host].aged(), host
 	}
 	a.body = jsonOf(out)
 	return a, nil
@@ -188,4 +188,14 @@ func (s *Storage) verifyState(m *nats.Msg, host string) ([]byte, error) {
 	}
 	_, err = s.cfg.Trust.State(host, state)
 	return state, err
+}
+
+// aged is what is kept with how old it is; what is no state stays what it is.
+func (t told) aged() []byte {
+	var signed wire.SignedState
+	if json.Unmarshal(t.text, &signed) != nil {
+		return t.text
+	}
+	signed.Quiet = t.quiet()
+	return jsonOf(signed)
 }

@@ -60,7 +60,7 @@ func (s *Storage) bucket(ctx context.Context, name string) (jetstream.KeyValue, 
 
 // followStates keeps the hosts' states in memory.
 func (s *Storage) followStates(ctx context.Context) error {
-	return s.follow(ctx, s.kv, func(host string, text []byte) {
+	return s.follow(ctx, s.kv, func(host string, text []byte, heard time.Time) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if text == nil {
@@ -69,7 +69,7 @@ func (s *Storage) followStates(ctx context.Context) error {
 			if !json.Valid(text) {
 				text = jsonOf("what is kept is no JSON") // whoever reads it refuses that
 			}
-			s.states[host] = text
+			s.states[host] = told{text, heard}
 		}
 	})
 }
@@ -77,7 +77,7 @@ func (s *Storage) followStates(ctx context.Context) error {
 // followRevocations keeps the newest list, of this server's directory, of the bus
 // and of the bucket, in all of them.
 func (s *Storage) followRevocations(ctx context.Context, fleet jetstream.KeyValue) error {
-	err := s.follow(ctx, fleet, func(key string, text []byte) {
+	err := s.follow(ctx, fleet, func(key string, text []byte, _ time.Time) {
 		if key == revokedKey {
 			s.learn(string(text))
 		}
@@ -142,8 +142,9 @@ func (s *Storage) learn(list string) {
 }
 
 // follow calls each for every value of a bucket, now and as it changes; nil is a
-// key that went. It returns when all that there was is read.
-func (s *Storage) follow(ctx context.Context, kv jetstream.KeyValue, each func(key string, value []byte)) error {
+// key that went. At is when it was written: of what there was before by the servers'
+// time of day, then by a clock that nobody sets. It returns when all that there was is read.
+func (s *Storage) follow(ctx context.Context, kv jetstream.KeyValue, each func(key string, value []byte, at time.Time)) error {
 	w, err := kv.WatchAll(s.ctx)
 	if err != nil {
 		return err
@@ -157,12 +158,12 @@ func (s *Storage) follow(ctx context.Context, kv jetstream.KeyValue, each func(k
 				s.ends.Go(func() { s.goOn(w, each) })
 				return nil
 			}
-			take(e, each)
+			take(e, time.Now().Add(-max(time.Since(e.Created()), 0)), each)
 		}
 	}
 }
 
-func (s *Storage) goOn(w jetstream.KeyWatcher, each func(string, []byte)) {
+func (s *Storage) goOn(w jetstream.KeyWatcher, each func(string, []byte, time.Time)) {
 	for {
 		select {
 		case <-s.ctx.Done():
@@ -173,16 +174,16 @@ func (s *Storage) goOn(w jetstream.KeyWatcher, each func(string, []byte)) {
 				return
 			}
 			if e != nil {
-				take(e, each)
+				take(e, time.Now(), each)
 			}
 		}
 	}
 }
 
-func take(e jetstream.KeyValueEntry, each func(string, []byte)) {
+func take(e jetstream.KeyValueEntry, at time.Time, each func(string, []byte, time.Time)) {
 	if e.Operation() == jetstream.KeyValuePut {
-		each(e.Key(), e.Value())
+		each(e.Key(), e.Value(), at)
 	} else {
-		each(e.Key(), nil)
+		each(e.Key(), nil, at)
 	}
 }

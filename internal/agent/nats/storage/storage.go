@@ -69,14 +69,14 @@ type Storage struct {
 	running int
 	of      map[string]int // requests under way, by who asks
 	streams map[string]bool
-	states  map[string][]byte // as they are kept
-	revoked string            // the newest list
+	states  map[string]told
+	revoked string // the newest list
 }
 
 // Start makes the buckets, waiting for a cluster to agree, and answers. Errors:
 // ctx's.
 func Start(ctx context.Context, cfg Config) (*Storage, error) {
-	s := &Storage{cfg: cfg, log: cfg.Logger, of: make(map[string]int), streams: make(map[string]bool), states: make(map[string][]byte)}
+	s := &Storage{cfg: cfg, log: cfg.Logger, of: make(map[string]int), streams: make(map[string]bool), states: make(map[string]told)}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
@@ -100,6 +100,15 @@ func Start(ctx context.Context, cfg Config) (*Storage, error) {
 	}
 	return s, nil
 }
+
+// told is a host's state.
+type told struct {
+	text  []byte // as it is kept
+	heard time.Time
+}
+
+// quiet is how long ago a state was heard; never zero, which is unknown.
+func (t told) quiet() time.Duration { return max(time.Since(t.heard), 1) }
 
 // Close ends it and waits.
 func (s *Storage) Close() {
@@ -179,12 +188,13 @@ func (s *Storage) States() map[string]wire.State {
 	kept := maps.Clone(s.states)
 	s.mu.Unlock()
 	out := make(map[string]wire.State, len(kept))
-	for host, text := range kept {
-		state, err := s.cfg.Trust.State(host, text)
+	for host, one := range kept {
+		state, err := s.cfg.Trust.State(host, one.text)
 		if err != nil {
 			s.rare.Warn("a host's state is not believed", "host", host, "error", err)
 			continue
 		}
+		state.Quiet = one.quiet()
 		out[host] = state
 	}
 	return out

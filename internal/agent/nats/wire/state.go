@@ -22,6 +22,9 @@ type State struct {
 	// Wrong is what is wrong with the host itself, in words, worst first, at most MostWrong.
 	Wrong []string `json:"wrong,omitempty"`
 	Links []Link   `json:"links"`
+	// Quiet is how long ago the run store heard this: whoever reads a state sets it.
+	// The clock that Written is by is the host's own.
+	Quiet time.Duration `json:"-"`
 }
 
 // Link is one link of a State.
@@ -45,6 +48,9 @@ type SignedState struct {
 	Time      int64  `json:"time_ns"`
 	Signature string `json:"signature"`
 	State     []byte `json:"state"` // JSON, to the byte as it was signed
+	// Quiet is added by the run store when it is asked: how long ago it heard the
+	// state. Zero is a store that does not say.
+	Quiet time.Duration `json:"quiet_ns,omitempty"`
 }
 
 // Signed is what the signature of a host's state is over.
