@@ -29,8 +29,6 @@ RACE_REST := $$(grep -rlE '^[[:space:]]*go [a-z]|WaitGroup|Mutex|atomic\.' --inc
 COUNTING := changing|crash|discovering|findings|nmstate|paths|probing|states
 
 UNIT := $$(go list ./... | grep -vE '/internal/lab/labtest|/cmd/linerate')
-# The packages with tests that -short leaves out, or makes smaller, or that `make test` had no programs for.
-LONG := $$(grep -rlE 'testing\.Short\(|rapid\.Check\(|make deps' --include='*_test.go' . | sed 's|/[^/]*$$||' | sort -u | grep -vE '/internal/lab/labtest|/cmd/linerate')
 
 .DEFAULT_GOAL := build
 .NOTPARALLEL:
@@ -98,9 +96,9 @@ unit: ## unit tests but the long ones
 	@.ci/gotest -short $(UNIT)
 
 # The engine twice: on raw system calls, and as other systems have it.
-long: ## unit tests of the packages that have long ones, the engine as other systems have it
+long: ## unit tests that are long or left out by -short, the engine as other systems have it
 	@echo "== long unit tests"
-	@.ci/gotest $(LONG)
+	@set -f; .ci/gotest $$(.ci/longtests)
 	@go vet -tags portable ./internal/traffic/engine && .ci/gotest -tags portable ./internal/traffic/engine
 
 define race
