@@ -154,8 +154,8 @@ qemu-sample: deps-qemu build
 	@$(call needs-lab,qemu,make deps-qemu); \
 	set -- $(filter-out uml,$(ERAS)); shift $$(($(PROVE_DRAW) % $$#)); \
 	echo "== steering on an emulated kernel $$1, and one MPTCP connection over a bond"; \
-	PROVE_KERNEL=$$1 PROVE_FLOWS=100 PROVE_SEED=$$(($(PROVE_DRAW) + 1)) .ci/gotest -count=1 -timeout 10m ./internal/lab/labtest/steering && \
-	.ci/gotest -count=1 -timeout 10m ./internal/lab/labtest/subflows
+	PROVE_KERNEL=$$1 PROVE_FLOWS=100 PROVE_SEED=$$(($(PROVE_DRAW) + 1)) .ci/gotest -count=1 -timeout 10m ./internal/lab/labtest/steering & first=$$!; \
+	.ci/gotest -count=1 -timeout 10m ./internal/lab/labtest/subflows; second=$$?; wait $$first && exit $$second
 
 fuzz: ## every fuzz target for FUZZTIME
 	@for pkg in $$(go list ./...); do \

@@ -111,7 +111,7 @@ type Config struct {
 // Options are what to do differently for one plan.
 type Options struct {
 	// Deadline is how long the change may stand unconfirmed; zero is
-	// DefaultDeadline. It counts from the first step.
+	// DefaultDeadline. It counts from the journal entry, before the guard is armed.
 	Deadline time.Duration
 	// Temporary ends the change with the process that made it, also while it
 	// stands applied: the guard rolls it back at once when that process dies.
