@@ -121,15 +121,11 @@ func syncExport(v *scene.View) {
 	}
 }
 
-// endCounts are the words of several_ends that number them.
-var endCounts = map[string]float64{"two": 2, "both": 2, "three": 3, "four": 4, "five": 5, "six": 6}
-
 // sharedLine: several ends of which each has a rate, and a link that their sum fills.
 func sharedLine(v *scene.View) {
 	h, x, ok := v.SaidBy("several_ends")
 	each, _, at := saidRate(v, "each_bps")
-	first, _, _ := strings.Cut(strings.ToLower(strings.TrimSpace(x.Text)), " ")
-	n := max(endCounts[first], piece.Float(first))
+	n := piece.Number(x.Text)
 	sum := unit.BitRate(n * float64(each))
 	if !ok || n < 2 || len(v.Findings)+len(v.Case.Runs) > 0 || ofBundle(v) {
 		return

@@ -132,25 +132,11 @@ func fullByDatagrams(v *scene.View) {
 	}
 }
 
-// portCounts are the words of a number of ports.
-var portCounts = map[string]float64{"two": 2, "dual": 2, "three": 3, "four": 4, "six": 6, "eight": 8}
-
-// portCount is how many ports these words tell; zero nobody says.
-func portCount(words string) float64 {
-	words = strings.ToLower(words)
-	for name, n := range portCounts {
-		if strings.HasPrefix(words, name) {
-			return n
-		}
-	}
-	return piece.Float(words[:min(len(words), 1)])
-}
-
 // fullPorts: a run of several connections that fills all the ports that are told of.
 func fullPorts(v *scene.View) {
 	h, x, ok := v.SaidBy("ports")
 	_, told, known := v.SaidBy("port_bps")
-	n, port := portCount(x.Text), unit.BitRate(piece.Float(told.Text))
+	n, port := piece.Number(x.Text), unit.BitRate(piece.Float(told.Text))
 	if !ok || !known || n < 2 || port < unit.Gbps || len(v.Findings) > 0 || v.Faulty() {
 		return
 	}

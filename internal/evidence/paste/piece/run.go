@@ -188,6 +188,19 @@ func Float(s string) float64 {
 	return v
 }
 
+// numberWords are those that count links and hosts in sentences.
+var numberWords = map[string]float64{"one": 1, "single": 1, "two": 2, "both": 2, "dual": 2, "three": 3, "four": 4, "quad": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "twelve": 12}
+
+// Number is the number that words begin with, in figures or as a word ("dual-port", "4x1G"); 0
+// where they begin with none.
+func Number(words string) float64 {
+	words = strings.ToLower(strings.TrimSpace(words))
+	if rest := strings.TrimLeft(words, "0123456789"); rest != words {
+		return Float(words[:len(words)-len(rest)])
+	}
+	return numberWords[words[:len(words)-len(strings.TrimLeft(words, "abcdefghijklmnopqrstuvwxyz"))]]
+}
+
 // Whole is a count as programs print it; -1 for what is none.
 func Whole(s string) int64 {
 	v, err := strconv.ParseInt(s, 10, 64)
