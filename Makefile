@@ -26,7 +26,7 @@ RACE_REST := $$(grep -rlE '^[[:space:]]*go [a-z]|WaitGroup|Mutex|atomic\.' --inc
 
 # Labs that count packets and compare states: two of them at once do not spoil each other's findings, where each has
 # a kernel of its own.
-COUNTING := changing|crash|discovering|findings|nmstate|paths|probing|states
+COUNTING := changing|crash|discovering|findings|nmstate|paths|probing|states|switches
 
 UNIT := $$(go list ./... | grep -vE '/internal/lab/labtest|/cmd/linerate')
 
