@@ -6,7 +6,7 @@ import "github.com/linerate/linerate/diagnose/pasted/scene"
 func Rules() []scene.Rule {
 	return []scene.Rule{
 		deadPorts, oneStream,
-		noAggregator,
+		noAggregator, bestPath,
 		blackHole, smallBridge, largeBridge, unlikeFrames, failoverPaths,
 		otherBundles, evenAdapters,
 		lacpSilent, noCarrier, fecMismatch, lacpSplit, lacpStates, teamPorts, teamWatches, teamHashes, useCarrier,

@@ -57,6 +57,9 @@ func layer2Hash(v *scene.View) {
 		if v.OnlyReceives(b.Host) {
 			sure = 0.4 // what comes in is the switch's choice
 		}
+		if b.Policy == "layer2+3" && len(evidence) < 2 && asksElse(v) {
+			continue // it is the usual one, and nobody misses a rate
+		}
 		if _, _, ok := comesUp(b.Host); ok && len(v.Case.Runs) == 0 {
 			sure = min(sure, 0.4) // nobody asks for rates
 		}
@@ -67,6 +70,14 @@ func layer2Hash(v *scene.View) {
 			f.Expected = sum * 94 / 100
 		}
 	}
+}
+
+// asksElse reports a text with questions or complaints, of which none is about a rate.
+func asksElse(v *scene.View) bool {
+	_, misses := v.Case.Topics[piece.Complaint]
+	_, asks := v.Case.Topics[piece.Question]
+	_, rates := v.Case.Topics[piece.Throughput]
+	return (misses || asks) && !rates && len(v.Case.Runs) == 0
 }
 
 // gateway is a default route over the bond, or over what stands on it.
