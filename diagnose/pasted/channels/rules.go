@@ -17,7 +17,7 @@ func Rules() []scene.Rule {
 		perPacket, channelHash, polarised, overrun, peerless,
 		emptyChannel,
 		loggedMembers, movingAddresses, secondAggregators, unevenMembers, receivedByOne, outputDrops,
-		bundleSaid,
+		bundleSaid, lacpFrames, membersOut,
 		fullLinks, innocent, plainLink, wholeChannel,
 	}
 }
