@@ -21,6 +21,9 @@ func TestBestPaths(t *testing.T) {
 	prefix := func(more string) string {
 		return asks + "edge7# show ip bgp 198.51.100.40/32\nBGP routing table entry for 198.51.100.40/32\nPaths: (2 available, best #2, table Default-IP-Routing-Table)\n  Advertised to non peer-group peers:\n  192.0.2.22\n  65010\n    192.0.2.22 from 192.0.2.22 (192.0.2.22)\n      Origin incomplete, localpref 100, valid, external" + more + "\n      Last update: Tue Jul 27 19:01:04 2021\n\n  65010\n    192.0.2.21 from 192.0.2.21 (192.0.2.21)\n      Origin incomplete, localpref 100, valid, external" + more + ", best\n      Last update: Tue Jul 27 19:00:40 2021\n"
 	}
+	nxos := func(second string) string {
+		return asks + "leaf9# show ip bgp 198.51.100.0/24\nBGP routing table information for VRF default, address family IPv4 Unicast\nBGP routing table entry for 198.51.100.0/24, version 55\nPaths: (2 available, best #1)\nFlags: (0x8008001a) (high32 00000000) on xmit-list, is in urib, is best urib route, is in HW\nMultipath: eBGP\n\n  Advertised path-id 1\n  Path type: external, path is valid, is best path, no labeled nexthop, in rib\n  AS-Path: 65002 , path sourced external to AS\n    192.0.2.21 (metric 0) from 192.0.2.21 (192.0.2.121)\n      Origin IGP, MED not set, localpref 100, weight 0\n\n  Path type: external, path is valid, " + second + ", no labeled nexthop\n  AS-Path: 65002 , path sourced external to AS\n    192.0.2.22 (metric 0) from 192.0.2.22 (192.0.2.122)\n      Origin IGP, MED not set, localpref 100, weight 0\n"
+	}
 	judgeHardware(t, []hardwareCase{
 		{"one of two", table("*>i", "* i", "100"), record.SingleLink, 0.5, 0.65, "2 paths to 198.51.100.0/24 alike", ""},
 		{"one is better", table("*>i", "* i", "90"), record.Unknown, 0, 0, "", "knows paths that are alike"},
@@ -29,6 +32,9 @@ func TestBestPaths(t *testing.T) {
 		{"FRR, both", frr("="), record.Unknown, 0, 0, "", "knows paths that are alike"},
 		{"a prefix", prefix(""), record.SingleLink, 0.5, 0.65, "2 paths to 198.51.100.40/32 alike", ""},
 		{"a prefix by both", prefix(", multipath"), record.Unknown, 0, 0, "", "knows paths that are alike"},
+		{"NX-OS", nxos("not best reason: newer EBGP path"), record.SingleLink, 0.5, 0.65, "2 paths to 198.51.100.0/24 alike", ""},
+		{"NX-OS, both", nxos("is multipath"), record.Unknown, 0, 0, "", "knows paths that are alike"},
+		{"NX-OS, one is better", nxos("not best reason: AS Path"), record.Unknown, 0, 0, "", "knows paths that are alike"},
 		{"by words", "Our USG is the router of the cluster.\nOnly a single node gets any load, caused by the lack of support for BGP multipath in it.\n", record.SingleLink, 0.45, 0.55, "one path of several", ""},
 	})
 }
@@ -54,6 +60,8 @@ func TestAskedElse(t *testing.T) {
 	judgeHardware(t, []hardwareCase{
 		{"a label", "networkctl calls our bond degraded, though it is not.\n\n" + bond, record.Unknown, 0, 0, "", "chooses a port"},
 		{"a rate", "The network's throughput over our bond is only 1 Gbit/s.\n\n" + bond, record.SingleLink, 0.4, 0, "", ""},
+		{"a mode alone", "Why is our bond only as fast as one of its ports?\n\n$ nmcli -f bond connection show bond0\nbond.options:                           mode=active-backup,miimon=100\n", record.SingleLink, 0.4, 0.5, "active-backup", ""},
+		{"a mode that adds up", "Why is our bond only as fast as one of its ports?\n\n$ nmcli -f bond connection show bond0\nbond.options:                           mode=balance-rr,miimon=100\n", record.Reordering, 0.5, 0.6, "", "stand by idle"},
 		{"nothing asked", bond, record.SingleLink, 0.4, 0.5, "chooses a port", ""},
 		{"no aggregator, by words", "We had to set its name by hand, or /proc/net/bonding/bond0 said \"bond bond0 has no active aggregator\".\n", record.LACPDown, 0.4, 0.6, "LACP", ""},
 		{"by words of Chinese", "网卡用 bond4 的时候 lacp 协商不成功，请问怎么办？\n", record.LACPDown, 0.4, 0.6, "LACP", ""},

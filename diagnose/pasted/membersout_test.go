@@ -24,6 +24,15 @@ func TestListedMembers(t *testing.T) {
 	fastpath := func(second string) string {
 		return asks + "(M4300) #show port-channel 1/1/2\n\nLocal Interface................................ lag 2\nChannel Name................................... ch2\nLink State..................................... Up\nType........................................... Dynamic\nLoad Balance Option............................ 6\n\nMbr     Device/       Port      Port\nPorts   Timeout       Speed     Active\n------- ------------- --------- -------\n1/0/5   actor/long    10G Full  True\n        partner/long\n1/0/6   actor/long    10G Full  " + second + "\n        partner/long\n"
 	}
+	omni := func(second string) string {
+		return asks + "-> show linkagg agg 7 port\nSlot/Port Aggregate   SNMP Id   Status    Agg  Oper Link Prim\n---------+---------+---------+----------+----+-----+----+----\n  1/1/3   Dynamic       1003   ATTACHED     7   UP   UP   YES\n  1/1/4   Dynamic       1004   " + second + " UP   NO\n"
+	}
+	gateway := func(second string) string {
+		return asks + "[Expert@gw7:0]# cphaprob show_bond bond7\n\nBond name:      bond7\nBond mode:      Load Sharing\nBond status:    UP\nBalancing mode: 802.3ad Layer3+4 Load Balancing\nConfigured slave interfaces: 2\nIn use slave interfaces:     1\nRequired slave interfaces:   1\n\nSlave name      | Status          | Link\n----------------+-----------------+-------\neth2            | Active          | Yes\neth3            | " + second + "\n"
+	}
+	paloAlto := func(second string) string {
+		return asks + "admin@PA7> show lacp aggregate-ethernet ae7\n\nLACP:\nAE group: ae7\nMembers:              Bndl  Rx state         Mux state            Sel state\n  ethernet1/21         yes  Current          Tx_Rx                Selected\n  ethernet1/22         " + second + "\nStatus:                     Enabled\nMode:                       Active\n"
+	}
 	vpp := func(active ...string) string {
 		listed := ""
 		for _, a := range active {
@@ -46,6 +55,11 @@ func TestListedMembers(t *testing.T) {
 		{"EXOS' LACP, whole", exos("10         0         Current      Selected     Collect-Dist   A-GSCD--  1010"), record.Unknown, 0, 0, "", "not in the bundle"},
 		{"FASTPATH, with a speed of two words", fastpath("False"), record.LACPDown, 0.8, 0, "1/0/6", ""},
 		{"FASTPATH, whole", fastpath("True"), record.Unknown, 0, 0, "", "not in the bundle"},
+		{"OmniSwitch", omni("SELECTED     7   DOWN"), record.LACPDown, 0.8, 0, "1/1/4", ""},
+		{"OmniSwitch, whole", omni("ATTACHED     7   UP  "), record.Unknown, 0, 0, "", "not in the bundle"},
+		{"Check Point", gateway("Not Available   | Yes"), record.LACPDown, 0.8, 0, "eth3 is outside", ""},
+		{"Check Point, whole", gateway("Active          | Yes"), record.Unknown, 0, 0, "", "is outside"},
+		{"PAN-OS", paloAlto("no  Defaulted        Detached             Unselected(Negotiation failed)"), record.LACPDown, 0.8, 0, "ethernet1/22", ""},
 		{"VPP", vpp("TenGigabitEthernet6/0/0"), record.LACPDown, 0.8, 0, "1 of 2 members of BondEthernet0", ""},
 		{"VPP, whole", vpp("TenGigabitEthernet6/0/0", "TenGigabitEthernet6/0/1"), record.Unknown, 0, 0, "", "are in use"},
 		{"VPP's hash of MACs", strings.Replace(vpp("TenGigabitEthernet6/0/0", "TenGigabitEthernet6/0/1"), "l34", "l2", 1), record.SingleLink, 0.4, 0.6, "by MAC addresses", ""},

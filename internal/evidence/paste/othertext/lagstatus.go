@@ -7,13 +7,13 @@ import (
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
 )
 
-// LAGStatus reads how FastIron, EXOS and VPP show which members of a group are in use.
+// LAGStatus reads how FastIron, EXOS, OmniSwitch, Check Point and VPP show which members of a group are in use.
 var LAGStatus = piece.Reader{
 	Kind:     "members of a LAG",
-	Commands: []string{"show", "sh", "vppctl"},
+	Commands: []string{"show", "sh", "vppctl", "cphaprob"},
 	Starts: func(line string) bool {
 		return strings.HasPrefix(line, "=== LAG ") && fastironHead.MatchString(line) || strings.HasPrefix(line, "Load Sharing Monitor") ||
-			strings.HasPrefix(line, "BondEthernet") && vppBond.MatchString(line) || strings.HasPrefix(line, "Lag ") && exosHead.MatchString(line)
+			strings.HasPrefix(line, "Bond name:") || strings.Contains(line, "Slot/Port") && omniHead.MatchString(line) || strings.HasPrefix(line, "BondEthernet") && vppBond.MatchString(line) || strings.HasPrefix(line, "Lag ") && exosHead.MatchString(line)
 	},
 	Read: reading(readLAGStatus),
 }
@@ -28,6 +28,11 @@ var (
 	sharingLag   = piece.Compile(`^(\d+(?::\d+)?)\s+\d+(?::\d+)?\s+(LACP|Static|HlthChk)\s+\d+\s+(\S+)\s+\S+\s+(\d+(?::\d+)?)\s+([Y-])\s+(A|D|R|NP|L)\s+\d+`)
 	sharingPort  = piece.Compile(`^(?:(L2|L3|L3_L4|L2_L3\S*)\s+)?(\d+(?::\d+)?)\s+([Y-])\s+(A|D|R|NP|L)\s+\d+$`)
 	exosMore     = piece.Compile(`^(?:Config\s|Master\s|Sys-Pri|Port list:|Member\s|Port\s+Priority|Link State:|Load Sharing|Minimum Active|Distribution|Sharing|Actor Flag|Flags:|[=-]+$)`)
+	omniHead     = piece.Compile(`^\s*Slot/Port\s+Aggregate\s+SNMP Id\s+Status\s+Agg\b`)
+	omniRow      = piece.Compile(`^(\d+/\d+(?:/\d+)?)\s+(Dynamic|Static)\s+\d+\s+(CONFIGURED|PENDING|SELECTED|RESERVED|ATTACHED|AGGREGATED|COLLECT-DIST)\s+(\d+|NONE)\s+(?:UP|DOWN|NONE)\s+(?:UP|DOWN)\b`)
+	gatewayHead  = piece.Compile(`^Bond (name|mode|status):\s+(.*)$`)
+	gatewayRow   = piece.Compile(`^([A-Za-z][\w-]*)\s*\|\s*(Active|Not Available|Down|Backup|Standby)[^|]*\|\s*(Yes|No)\b`)
+	gatewayMore  = piece.Compile(`^(?:Balancing mode:\s+(\S+)(?: (Layer\S+))?|Configured slave|In use slave|Required slave|Slave name|[-+]+$)`)
 	vppBond      = piece.Compile(`^(BondEthernet\d+)$`)
 	vppMembers   = piece.Compile(`^number of (active )?(?:members|slaves): (\d+)$`)
 	vppMore      = piece.Compile(`^(?:mode: (\S+)|load balance: (\S+)|device instance|interface id|sw_if_index|hw_if_index|numa only|weight)`)
@@ -47,6 +52,10 @@ func readLAGStatus(s *sink, lines []piece.Line) int {
 			return r.vpp(text, l)
 		case strings.HasPrefix(lines[0].Text, "==="):
 			return r.fastiron(text, l)
+		case strings.HasPrefix(lines[0].Text, "Bond name:"):
+			return r.gateway(text, l)
+		case omniHead.MatchString(lines[0].Text):
+			return r.omni(text, l)
 		}
 		return r.exos(text, l)
 	})
@@ -128,6 +137,49 @@ func (r *lagReader) exos(text string, l piece.Line) bool {
 		return true
 	}
 	return exosHead.MatchString(text) || exosMore.MatchString(text)
+}
+
+func (r *lagReader) omni(text string, l piece.Line) bool {
+	m := omniRow.FindStringSubmatch(text)
+	if m == nil {
+		return omniHead.MatchString(text) || strings.Trim(text, "-+") == ""
+	}
+	if m[4] == "NONE" {
+		m[4] = r.channel // in no aggregate, though it was asked of one
+	}
+	if m[4] != r.channel {
+		r.open("omniswitch", m[4], map[string]string{"Dynamic": "lacp", "Static": "static"}[m[2]], l)
+	}
+	if r.channel != "" {
+		r.member(m[1], m[3], m[3] == "ATTACHED" || m[3] == "AGGREGATED" || m[3] == "COLLECT-DIST", l)
+	}
+	return true
+}
+
+// gateway reads Check Point's `cphaprob show_bond BOND`.
+func (r *lagReader) gateway(text string, l piece.Line) bool {
+	s := r.s
+	if m := gatewayHead.FindStringSubmatch(text); m != nil {
+		if m[1] == "name" {
+			r.channel = m[2]
+			s.Set("link "+r.channel, "kind", "bond", l)
+		}
+		return true
+	}
+	if m := gatewayMore.FindStringSubmatch(text); m != nil {
+		s.SetIf("link "+r.channel, "mode", m[1], l)
+		s.SetIf("link "+r.channel, "xmit_hash_policy", strings.ToLower(m[2]), l)
+		if m[1] == "802.3ad" {
+			s.Set("link "+r.channel, "protocol", "lacp", l)
+		}
+		return true
+	}
+	if m := gatewayRow.FindStringSubmatch(text); m != nil && r.channel != "" {
+		s.Port(r.channel, m[1], l)
+		s.Set("link "+m[1], "bundled", piece.YesNo[m[2] == "Active"], l)
+		return true
+	}
+	return false
 }
 
 func (r *lagReader) vpp(text string, l piece.Line) bool {
