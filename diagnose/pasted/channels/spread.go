@@ -15,7 +15,7 @@ import (
 	"github.com/linerate/linerate/unit"
 )
 
-// layer2Hash: a policy that looks at addresses of fewer peers than there are links.
+// layer2Hash: a policy that reads addresses of fewer peers than there are links.
 func layer2Hash(v *scene.View) {
 	for _, b := range v.Bonds {
 		if b.Mode != "802.3ad" && b.Mode != "balance-xor" || b.Policy != "layer2" && b.Policy != "layer2+3" && b.Policy != "vlan+srcmac" {
