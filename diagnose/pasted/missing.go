@@ -8,7 +8,6 @@ import (
 
 	"github.com/linerate/linerate/diagnose/pasted/paths"
 	"github.com/linerate/linerate/diagnose/pasted/scene"
-	"github.com/linerate/linerate/internal/evidence/paste/pathtext"
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
 	"github.com/linerate/linerate/record"
 )
@@ -140,7 +139,7 @@ func ofCopies(v *scene.View) []scene.Missing {
 // ofThroughput are the outputs about a network's throughput, where nothing but the
 // question is there.
 func ofThroughput(v *scene.View) []scene.Missing {
-	_, asked := v.Case.Topics[pathtext.Throughput]
+	_, asked := v.Case.Topics[piece.Throughput]
 	_, bundle := v.Case.Topics["bundle"]
 	_, by, _ := strings.Cut(v.Case.Topics["rates"].Text, " ")
 	if !asked || bundle || by != "" || len(v.Case.Runs)+len(v.Hosts)+len(v.Switches) > 0 {

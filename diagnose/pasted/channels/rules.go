@@ -6,7 +6,7 @@ import "github.com/linerate/linerate/diagnose/pasted/scene"
 func Rules() []scene.Rule {
 	return []scene.Rule{
 		deadPorts, oneStream,
-		noAggregator,
+		noAggregator, bestPath,
 		blackHole, smallBridge, largeBridge, unlikeFrames, failoverPaths,
 		otherBundles, evenAdapters,
 		lacpSilent, noCarrier, fecMismatch, lacpSplit, lacpStates, teamPorts, teamWatches, teamHashes, useCarrier,
@@ -17,7 +17,7 @@ func Rules() []scene.Rule {
 		perPacket, channelHash, polarised, overrun, peerless,
 		emptyChannel,
 		loggedMembers, movingAddresses, secondAggregators, unevenMembers, receivedByOne, outputDrops,
-		bundleSaid,
+		bundleSaid, lacpFrames, membersOut,
 		fullLinks, innocent, plainLink, wholeChannel,
 	}
 }

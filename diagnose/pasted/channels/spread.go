@@ -15,7 +15,7 @@ import (
 	"github.com/linerate/linerate/unit"
 )
 
-// layer2Hash: a policy that looks at addresses of fewer peers than there are links.
+// layer2Hash: a policy that reads addresses of fewer peers than there are links.
 func layer2Hash(v *scene.View) {
 	for _, b := range v.Bonds {
 		if b.Mode != "802.3ad" && b.Mode != "balance-xor" || b.Policy != "layer2" && b.Policy != "layer2+3" && b.Policy != "vlan+srcmac" {
@@ -57,6 +57,9 @@ func layer2Hash(v *scene.View) {
 		if v.OnlyReceives(b.Host) {
 			sure = 0.4 // what comes in is the switch's choice
 		}
+		if b.Policy == "layer2+3" && len(evidence) < 2 && asksElse(v) {
+			continue // it is the usual one, and nobody misses a rate
+		}
 		if _, _, ok := comesUp(b.Host); ok && len(v.Case.Runs) == 0 {
 			sure = min(sure, 0.4) // nobody asks for rates
 		}
@@ -67,6 +70,14 @@ func layer2Hash(v *scene.View) {
 			f.Expected = sum * 94 / 100
 		}
 	}
+}
+
+// asksElse reports a text with questions or complaints, of which none is about a rate.
+func asksElse(v *scene.View) bool {
+	_, misses := v.Case.Topics[piece.Complaint]
+	_, asks := v.Case.Topics[piece.Question]
+	_, rates := v.Case.Topics[piece.Throughput]
+	return (misses || asks) && !rates && len(v.Case.Runs) == 0
 }
 
 // gateway is a default route over the bond, or over what stands on it.

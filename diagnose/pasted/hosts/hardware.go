@@ -191,10 +191,10 @@ func healthyState(v *scene.View) {
 }
 
 // wholeLACP: bundles of other systems, and of switches, that are whole. Where somebody
-// says that one link carries all, or that it does not come up, states do not show that
-// it is well.
+// says that one link carries all, that it does not come up, or that traffic is lost, states
+// do not show that it is well.
 func wholeLACP(v *scene.View) {
-	if v.Faulty() || v.Said("one_link", "few_links", "not_up") {
+	if v.Faulty() || v.Said("one_link", "few_links", "not_up", "oversubscribed", "traffic_lost") {
 		return
 	}
 	for _, h := range v.Hosts {

@@ -165,7 +165,15 @@ func syncWrites(v *scene.View) {
 		if !scene.Contains(flags, "sync") || r.Rate > 2e9 {
 			continue
 		}
-		v.Add(record.Application, 0.82, nil, r.Tool+" (synchronous writes)",
+		sure := 0.82
+		if h, x, told := v.SaidBy("lossy"); told && r.Retransmits < 0 {
+			sure = 0.45
+			v.Add(record.Congestion, 0.5, h, "the way to the server (packets sent again)",
+				fmt.Sprintf("%s gets %v, and by what is said packets are sent again: each loss costs a copy that waits for every block its timeout, so that the losses come first, and not how it writes.", r.Tool, r.Rate),
+				"Find where they are lost: the card's and the switch's drops and errors on the way (`ethtool -S`, `kstat -p | grep -i drop`, `show interfaces counters errors`), pause frames, the receive ring; large bursts after small requests overflow a short ring or queue.",
+				scene.Saw(r.Tool, r.Rate.String(), r.Source), scene.Saw("said", x.Text, x.Source))
+		}
+		v.Add(record.Application, sure, nil, r.Tool+" (synchronous writes)",
 			fmt.Sprintf("%s writes synchronously, a block at a time: each waits for the disk or server to confirm it, so that the round trip and the disk set the rate (%v), not the links.", r.Tool, r.Rate),
 			"Measure with larger blocks (bs=1M) and without dsync or sync (conv=fsync once at the end), or with many writes in flight (fio iodepth); the program that is slow may need the same.",
 			scene.Saw(r.Tool, strings.TrimSpace(flags)+", "+r.Rate.String(), r.Source))

@@ -277,7 +277,7 @@ func stripped(v *scene.View) {
 // and the others wait, as they should.
 func standby(v *scene.View) {
 	for _, b := range v.Bonds {
-		if b.Mode != "active-backup" || len(b.Ports) < 2 {
+		if b.Mode != "active-backup" || len(b.Ports) == 1 || len(b.Ports) == 0 && !v.Complains() {
 			continue
 		}
 		x, _ := scene.Fact(b.Host, b.Name, "mode")
@@ -288,6 +288,9 @@ func standby(v *scene.View) {
 		}
 		evidence := []record.Evidence{scene.Saw("mode of "+b.Name, x.Text, x.Source)}
 		sure, carries := 0.5, "one link"
+		if len(b.Ports) == 0 {
+			sure = 0.46 // its ports were not read
+		}
 		name, part, at, ok := b.OneSided("tx")
 		if !ok {
 			name, part, at, ok = b.OneSided("rx")

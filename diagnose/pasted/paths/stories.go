@@ -105,6 +105,10 @@ var stories = []story{
 		"A faster link at that port, or more of them with a hash over ports; fewer senders at once; pace the senders (`tc qdisc replace dev LINK root fq`, BBR); more of the shared buffer for the port (`qos queue-softmax-multiplier 1200` on a Catalyst); pause frames only in a network of storage.", []scene.Missing{
 			{Command: "show interfaces PORT; show queueing interface PORT (show platform hardware fed ... qos queue stats)", Host: "the switch", Why: "while it runs: which port and queue drop, and how full the port is"},
 			{Command: "nstat -az | grep -E 'Retrans|Timeouts'; ss -tin", Host: "the senders", Why: "before and after: how much was lost"}}},
+	{[]string{"oversubscribed"}, []string{"port_drops"}, true, record.Congestion, 0.5, "a link that gets more than it carries",
+		"By what is said, more is sent into a link than it carries: its queue fills, and what does not fit is dropped, whatever the links before it and their hash do.",
+		"A faster link there or more of them, fewer senders at once, or a limit at the senders (pacing, a rate for backups); the counters of that port's queue show how much is dropped.", []scene.Missing{
+			{Command: "show interfaces PORT; show queue counters PORT", Host: "the switch", Why: "while it runs: how full the link is, and what its queues drop"}}},
 	{[]string{"softnet_grows"}, nil, false, record.ReceiverCPU, 0.58, "the kernel's work for each packet (softnet)",
 		"By what is said, the counts of softnet grow: the core that takes packets from the card stops before its queue is empty (time_squeeze), or drops what does not fit its backlog. That core is the limit of what arrives.",
 		"Spread the receiving: more queues (`ethtool -L LINK combined N`) with their interrupts on cores of their own, RPS where there is one queue; GRO on, larger frames; then net.core.netdev_budget=600 and netdev_budget_usecs=8000.", []scene.Missing{

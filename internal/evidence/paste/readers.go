@@ -19,10 +19,14 @@ var readers = piece.Table{
 	switchtext.LinuxCounters,
 	othertext.OwnLimits,
 	othertext.GuestCards,
+	othertext.LAGStatus,
 	othertext.USB,
 	othertext.Disks,
 	othertext.DRBD,
 	hosttext.LinkRemains,
+	hosttext.BestPaths,
+	hosttext.LACPFrames,
+	hosttext.RefusedMTU,
 	hosttext.FunctionRates,
 	hosttext.BondStates,
 	hosttext.FlowHash,
@@ -173,7 +177,7 @@ const (
 
 // subjects are the topics of questions that linerate knows: with one of them a text that
 // has no output is a question, and the answer says what to send.
-var subjects = []string{"bundle", "large", "iperf", "rates", pathtext.Throughput}
+var subjects = []string{"bundle", "large", "iperf", "rates", piece.Throughput}
 
 // Answerable reports a case of which something was read, or which asks what linerate
 // knows something of, or a text of which it knows that it is no case.

@@ -27,7 +27,10 @@ var bundleStates = []struct {
 	{"not_up", piece.Compile(`(?i)\b(?:uplinks?|vmnics?|ports?|members?|interfaces?)\b[^.;!?]{0,120}\bstates? (?:of |is |= ?|: ?)\W?stand-?alone\b`)},
 	{"not_up", piece.Compile(`(?i)\b(?:lag|lacp|port-?channel|ports?|members?|interfaces?)\b[^.;!?]{0,60}\b(?:in|to|into|as|stays?|remains?) (?:the )?(?:lag )?deselected\b`)},
 	{"not_up", piece.Compile(`(?i)\binterface stopped distributing\b`)},
+	{"not_up", piece.Compile(`(?i)\b(?:has|have|with|shows?|says?)? ?no active aggregator\b`)},
+	{"not_up", piece.Compile(`(?i)(?:lacp|bond\d?|聚合)[^。；;\n]{0,12}(?:协商(?:失败|不成功|不上|不起来)|起不来|未及时(?:发出|收到))`)},
 	// Some of its links carry, others do not.
+	{"few_links", piece.Compile(`(?i)\b(?:hash(?:ed|es)?|sent|mapped|pinned|go(?:es)?|fall|land)(?: in)? ?to the same (?:ecmp |lag |bond |channel )?(?:path|member|next[- ]?hop|link)s?\b`)},
 	{"few_links", piece.Compile(`(?i)\balways (?:picks?|uses?|takes?|chooses?|selects?|hash(?:es)? to) (?:only )?(?:one|the same|a single) (?:of the |one of the )?(?:lag |bond |channel |bundle |ecmp )?(?:members?|links?|ports?|slaves?|next[- ]?hops?)\b`)},
 	{"few_links", piece.Compile(`(?i)(?:\bnot|n['’]t|\bnever)\b(?: \w+){0,2} (?:us(?:e|es|ed|ing)|utili[sz](?:e|es|ed|ing)|tak(?:e|es|ing)) all(?: of)?(?: \w+){0,3} (?:links?|nics?|ports?|slaves?|interfaces?|members?|uplinks?|vmnics?|adapters?)\b`)},
 	{"few_links", piece.Compile(`(?i)\bonly (?:two|2|three|3)\b(?: \w+){0,3} (?:links?|nics?|ports?|slaves?|interfaces?|members?|uplinks?|vmnics?)\b`)},

@@ -51,6 +51,7 @@ type esxReader struct {
 	s                       *sink
 	vswitch, nic, lag, side string
 	titles                  []string
+	before                  map[string]string // of a card whose name comes below
 }
 
 func readESXi(s *sink, lines []piece.Line) int {
@@ -194,7 +195,19 @@ func (r *esxReader) pair(text string, l piece.Line) bool {
 		if r.lag != "" {
 			s.Set("link "+r.lag, "lacp_mode", strings.ToLower(value), l)
 		}
+	case "Nic":
+		r.nic = value
+		if r.lag != "" {
+			s.Port(r.lag, value, l)
+		}
+		for key, value := range r.before {
+			s.SetIf("link "+r.nic, key, value, l)
+		}
+		r.before = nil
 	case "Local Information", "Partner Information":
+		if key == "Local Information" && r.side == "partner" {
+			r.nic = "" // its name stands between the two
+		}
 		r.side = map[bool]string{true: "actor", false: "partner"}[key == "Local Information"]
 	case "Device ID":
 		s.SetIf("link "+r.nic, "partner_mac", piece.MacText(value), l)
@@ -205,6 +218,8 @@ func (r *esxReader) pair(text string, l piece.Line) bool {
 		}
 		if r.nic != "" && r.side != "" {
 			s.Set("link "+r.nic, r.side+"_state", strconv.Itoa(n), l)
+		} else if r.side != "" {
+			r.before = map[string]string{r.side + "_state": strconv.Itoa(n)}
 		}
 	case "Oper Key":
 		if r.nic != "" && r.side != "" {

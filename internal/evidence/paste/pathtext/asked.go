@@ -6,9 +6,6 @@ import (
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
 )
 
-// Throughput is the topic of a text that asks about a network's throughput.
-const Throughput = "throughput"
-
 // Asked hears whether sentences complain, and whether they ask about a network's
 // throughput. It reads nothing: what is said stays with the other readers.
 var Asked = piece.Reader{
@@ -29,7 +26,7 @@ func (s *sink) ask(l piece.Line) {
 	for _, about := range []struct {
 		topic string
 		words piece.Pattern
-	}{{piece.Complaint, complaint}, {"question", question}, {"of a network", ofNetwork}, {"of a rate", ofRate}} {
+	}{{piece.Complaint, complaint}, {piece.Question, question}, {"of a network", ofNetwork}, {"of a rate", ofRate}} {
 		if _, told := s.C.Topics[about.topic]; !told {
 			if m := about.words.FindString(l.Text); m != "" {
 				s.topic(about.topic, strings.ToLower(m), l)
@@ -37,8 +34,8 @@ func (s *sink) ask(l piece.Line) {
 		}
 	}
 	has := func(topic string) bool { _, ok := s.C.Topics[topic]; return ok }
-	if has("of a network") && has("of a rate") && (has(piece.Complaint) || has("question")) {
-		s.topic(Throughput, "", l)
+	if has("of a network") && has("of a rate") && (has(piece.Complaint) || has(piece.Question)) {
+		s.topic(piece.Throughput, "", l)
 	}
 }
 

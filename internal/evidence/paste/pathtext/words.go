@@ -115,7 +115,7 @@ var (
 	noReach   = piece.Compile(`(?i)\b(?:can(?:no|')?t|cannot|can not|could(?: not|n't)|unable to|not able to)\b[^.;]{0,30}\b(?:ping|reach|connect|communicate|ssh)\b|\bping\b[^.;]{0,20}\bfail\w*|\b(?:not reachable|unreachable)\b`)
 	multipath = piece.Compile(`(?i)\b(?:mptcp|multipath tcp)\b`)
 	farWords  = piece.Compile(`(?i)\b\d[\d,.]* ?(?:miles|km) (?:apart|away|distance)\b|\b(?:distance|apart|separated|away)\b[^.;]{0,40}\b\d[\d,]{2,} ?(?:miles|km)\b|\b(?:over|long|larger?|great) distances?\b|\b(?:high|large|long|great)[- ](?:network )?(?:latency|latencies|rtts?|round[- ]trips?(?: times?)?)\b|\bfarther away\b|\b(?:geostationary|satellite)\b|\b(?:transatlantic|trans-atlantic|intercontinental|overseas|across the (?:ocean|atlantic|pacific|world))\b|\b(?:different|other|two|between) (?:\w+ )?(?:regions|continents|data ?cent(?:er|re)s)\b|\b(?:west|east) coast\b|\b(?:Singapore|Sydney|Tokyo|Frankfurt|London|Los Angeles|Virginia|Ohio|Oregon|Helsinki|N(?:ü|ue)rnberg|Mumbai|S(?:ã|a)o Paulo|Hong Kong)\b[^.;]{0,60}\b(?:Singapore|Sydney|Tokyo|Frankfurt|London|Los Angeles|Virginia|Ohio|Oregon|Helsinki|N(?:ü|ue)rnberg|Mumbai|S(?:ã|a)o Paulo|Hong Kong)\b`)
-	lossy     = piece.Compile(`(?i)\b(?:dup(?:licate)? ?acks?|(?:packet|many|frequent|single|some) loss(?:es)?|packets? (?:are )?lost|(?:many|constant\w*|lots of|high|huge|heavy|frequent|massive|excessive|thousands of)(?: (?:number|amount|rate|count)s? of)?(?: tcp| [a-z]{3})? retrans\w+)\b`)
+	lossy     = piece.Compile(`(?i)\b(?:dup(?:licate)? ?acks?|(?:packet|many|frequent|single|some) loss(?:es)?|packets? (?:are )?lost|(?:many|constant\w*|lots of|high|huge|heavy|frequent|massive|excessive|thousands of)(?: (?:number|amount|rate|count)s? of)?(?: tcp| packet| [a-z]{3})? re-?trans\w+)\b`)
 	bbrHelps  = piece.Compile(`(?i)\bbbr\b[^.;]{0,80}\b(?:faster|better|improv\w+|fix(?:es|ed)?|solve[sd]?|help(?:s|ed)?|full speed|increas\w+|went from)\b`)
 	udpFine   = piece.Compile(`(?i)\budp\b[^.;]{0,60}\b(?:problem disappears|full (?:speed|rate|bandwidth)|works? fine|no problem|line rate|is fine|saturat\w+)\b`)
 	// offloadBreaks is how a sentence says that all is well with an offload off, or not with it.
@@ -280,7 +280,7 @@ func readWords(s *sink, lines []piece.Line) (read int) {
 }
 
 // alone are stories of which one by itself is an answer.
-var alone = []string{"no_partner", "aggregators_differ", "port_drops", "ring_drops", "crc_grows", "zero_window", "too_long", "softnet_grows", "churned", "frag_asked", "small_window", "greeting_hangs", "mtu_limit", "mtu_blamed", "cpu_bound", "shallow_buffers", "buffer_helps", "model_blamed"}
+var alone = []string{"no_partner", "aggregators_differ", "port_drops", "ring_drops", "crc_grows", "zero_window", "too_long", "softnet_grows", "churned", "frag_asked", "small_window", "greeting_hangs", "mtu_limit", "mtu_blamed", "cpu_bound", "shallow_buffers", "buffer_helps", "model_blamed", "one_bgp_path"}
 
 // toldOf is how many of these were told.
 func (s *sink) toldOf(keys []string) (n int) {

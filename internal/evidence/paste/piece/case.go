@@ -58,6 +58,13 @@ type Case struct {
 // Complaint is the topic of a text in which somebody misses something.
 const Complaint = "complaint"
 
+// Throughput is the topic of a text that asks about a network's throughput, and Question
+// that of one that asks something.
+const (
+	Throughput = "throughput"
+	Question   = "question"
+)
+
 // LostIndentation is the kind of an output of which the columns that rows begin at were lost.
 const LostIndentation = "netplan without its indentation"
 

@@ -166,7 +166,7 @@ var linkLike = Compile(`^(?:bond|eth|en[ops]|ens|vmbr|br|team|lagg|igb|ixl?|em|b
 var notHostsNames = Words(`port ports chassis interface vlan vlans actor partner bond team system description local remote setup runner aggregator member members statistics counters code quote output result results config configuration edit update here this bond info note details example now also then and with
 		without before after log logs dmesg interfaces network netplan thanks question problem setup hardware regards hi hello machine spec status
 		metadata ethernets bonds vlans bridges tunnels parameters addresses routes nameservers runner ports links bond options match ipv4 ipv6
-		settings install environment oid capabilities`)
+		settings install environment oid capabilities lacp lag lags trunk trunks bonding`)
 
 // mayHead reports a line whose end or beginning is a heading's.
 func mayHead(line string) bool {

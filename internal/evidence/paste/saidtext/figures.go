@@ -96,6 +96,9 @@ var linkSpeed = piece.Compile(`\bSpeed: \d+Mb/s$`)
 // thanIt is a rate that another is compared with.
 var thanIt = piece.Compile(`(?i)\bthan\b[^.;]{0,40}$`)
 
+// dipsBelow is how a rate is told that something falls below for a while.
+var dipsBelow = piece.Compile(`(?i)\b(?:drop\w*|dip\w*|fall\w*|fell|goes|went|sags?|down) (?:down )?(?:to )?(?:less than|below|under|beneath) $`)
+
 // ofLinks are words behind a rate that a link or a line is sold by: nobody measured it.
 var ofLinks = piece.Compile(`(?i)^[- ]?(?:/s(?:ec)?)? ?(?:full|half|ethernet|links?|nics?|network|cards?|ports?|switch\w*|connections?|adapters?|lan|interfaces?|lines?|uplinks?|fib\w*|phy|internet|q?sfp\w*|dac|cables?|copper|lacp|lag+|trunks?|\(?theor\w*|router|dongle|usb|bonds?|module|circuit|mpls|leased|modes?\b|plan|bandwidth limit)`)
 

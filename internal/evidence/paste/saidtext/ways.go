@@ -195,6 +195,9 @@ func (t *teller) connections(text string) {
 			continue
 		}
 		for _, f := range carried(clause) {
+			if dipsBelow.MatchString(clause[:f.from]) {
+				continue
+			}
 			t.extreme("rate_most", f.bits, 1)
 			if f.bits >= 1e6 {
 				t.extreme("rate_least", f.bits, -1)

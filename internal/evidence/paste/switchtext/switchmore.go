@@ -51,7 +51,7 @@ var aggregatorLink = piece.Compile(`^Link: (port[\d.]+|\S+)\s+\(.*?\)\s*(?:\S* )
 
 var paloHead = piece.Compile(`^\s*AE group: ae\d+`)
 
-var paloMember = piece.Compile(`^(ethernet\d+/\d+)\s+(yes|no)\s+(\w+)\s+(\w+)\s+(\w+)$`)
+var paloMember = piece.Compile(`^(ethernet\d+/\d+)\s+(yes|no)\s+(\w+)\s+(\w+)\s+(\w+(?:\([^)]*\))?)$`)
 
 var paloState = piece.Compile(`^(ethernet\d+/\d+|Partner)\s+(\d+)\s+(\d+)\s+(Active|Passive)\s+(Fast|Slow)\s+(\d+)\s+(0x[0-9A-Fa-f]+)`)
 

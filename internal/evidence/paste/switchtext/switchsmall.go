@@ -262,7 +262,7 @@ func readSmall(s *sink, lines []piece.Line) int {
 	})
 }
 
-var smallRow = piece.Compile(`^(\d+/\d+(?:/\d+)?)\s+(?:actor\S*\s+)?\S+\s+(True|False)$`)
+var smallRow = piece.Compile(`^(\d+/\d+(?:/\d+)?)\s+(?:actor\S*\s+)?\S+(?: (?:Full|Half))?\s+(True|False)$`)
 
 // smallMembers reads "Active: gi7,gi8 Inactive: gi9" and "gi1-2".
 func (s *sink) smallMembers(channel, list string, l piece.Line) {
