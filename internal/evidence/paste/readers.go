@@ -149,6 +149,7 @@ var readers = piece.Table{
 	othertext.AIXDevices,
 	othertext.GroupStatus,
 	othertext.ONTAP,
+	othertext.TCPCounters,
 	othertext.BSDCounters,
 	othertext.BSDCores,
 	othertext.NASPanel,
