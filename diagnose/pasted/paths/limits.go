@@ -201,6 +201,9 @@ func managedGateway(v *scene.View) {
 	if most, _, _ := saidRate(v, "rate_most", "rate_one", "rate_many", "copy_bps", "net_bps"); most == 0 && p.through == 0 {
 		return // nobody tells how slow it is
 	}
+	if low := strings.ToLower(x.Text); (low == "site-to-site vpn" || low == "nat gateway") && !v.Said("cloud", "instance") {
+		return // others call theirs so as well
+	}
 	sure, rate := 0.46, "each size (SKU) and each tunnel of it has a rate of its own"
 	low := strings.ToLower(x.Text)
 	for _, g := range gatewayRates {

@@ -25,8 +25,8 @@ func toldWindow(v *scene.View) {
 		return
 	}
 	rate, h, at := saidRate(v, "rate_one", "copy_bps", "net_bps", "rate_most")
-	if rate == 0 || rate > mostOverDistance {
-		return
+	if rate == 0 || rate > mostOverDistance || v.Said("speed_test") && !v.Said("rate_one", "copy_by") {
+		return // a speed test has several connections, to a server nearby
 	}
 	if many, _, _ := saidRate(v, "rate_many"); many > 0 && float64(many) < saidtext.FewFlows*float64(rate) {
 		return // several carry no more: the way is full, not each connection

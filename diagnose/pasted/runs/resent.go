@@ -72,6 +72,40 @@ func resent(v *scene.View) {
 	}
 }
 
+// Of all the segments that a host has sent since it runs: the part sent again from which its
+// path loses packets, from which nearly nothing else explains it, and how many make a count.
+const (
+	leastAgain   = 0.02
+	mostlyAgain  = 0.1
+	fewestCounts = 1000
+)
+
+// resentInAll: a host whose counters show that it sent many segments again.
+func resentInAll(v *scene.View) {
+	if !v.Complains() || v.HasFinding(record.Congestion) || v.HasFinding(record.Reordering) || v.HasFinding(record.MTU) || spraying(v) {
+		return
+	}
+	for _, h := range v.Hosts {
+		again, sent := h.Counters["TcpRetransSegs"], h.Counters["TcpOutSegs"]
+		part := piece.Float(again.Text) / max(piece.Float(sent.Text), 1)
+		if piece.Float(again.Text) < fewestCounts || piece.Float(sent.Text) < fewestCounts || part < leastAgain {
+			continue
+		}
+		sure := 0.5
+		if part > mostlyAgain {
+			sure = 0.62
+		}
+		v.Add(record.Congestion, sure, h, "the path of what "+scene.NameOf(h)+" sends",
+			fmt.Sprintf("%s sent %.2g %% of its segments again since it started: what it sends gets lost on the way, or its card damages it, and TCP slows down for each loss.", scene.NameOf(h), 100*part),
+			"See whether it grows while it is slow (the same command before and after). Then the counters of its link and of the switch's port (CRC errors, drops, half duplex); another cable and port; offloads off for a trial (checksums and segmentation by the card).",
+			scene.Saw("netstat", again.Text+" segments sent again of "+sent.Text, again.Source)).Ask = []scene.Missing{
+			{Command: "netstat -s -p tcp (Linux: nstat -az | grep Retrans), before and after a copy", Host: scene.NameOf(h), Why: "how many segments are sent again meanwhile"},
+			{Command: "netstat -i (Linux: ip -s -s link; ethtool -S LINK)", Host: "both hosts", Why: "which port counts errors or drops"},
+		}
+		return
+	}
+}
+
 // stands reports a run that stood still for most of its time: stalledRuns'.
 func stands(r piece.Run) bool { return r.Intervals >= 4 && r.Stalled >= r.Intervals/2 }
 

@@ -272,7 +272,7 @@ func (a account) striped() {
 	} else if slow == 0 {
 		return
 	}
-	if _, others := a.Case.Topics[saidtext.OtherMode]; others || x.Text == "" || len(a.Bonds) > 0 {
+	if _, others := a.Case.Topics[saidtext.OtherMode]; others || x.Text == "" || len(a.Bonds) > 0 || a.allFull() {
 		return
 	}
 	evidence := []record.Evidence{scene.Saw("said of the bond", x.Text, x.Source)}
@@ -283,4 +283,19 @@ func (a account) striped() {
 		"A bond that sends round robin stripes the packets of one connection over all links; they arrive out of order, TCP takes that for loss and slows down: a connection often gets less than one link carries, and more links add little.",
 		"Use 802.3ad or balance-xor with xmit_hash_policy layer3+4 and several connections; one connection gets more only from a faster link. To stay with round robin: no switch between, the same cards and cables, net.ipv4.tcp_reordering=127, interrupt delays low.", evidence...)
 	f.Ask = []scene.Missing{{Command: "nstat -az | grep -E 'Reorder|OFO|Retrans|DSACK'", Host: "both hosts", Why: "before and after a run: whether packets arrive out of order"}, {Command: "iperf3 -c PEER, then with -P 8", Host: "the host", Why: "retransmits (Retr), and whether several connections add up"}}
+}
+
+// allFull reports a test of the network that filled several links of one speed together.
+func (a account) allFull() bool {
+	net, _ := a.rate("net_bps")
+	for _, link := range []unit.BitRate{unit.Gbps, 10 * unit.Gbps, 25 * unit.Gbps} {
+		for n := unit.BitRate(2); n <= 4; n++ {
+			if n < 4 || link == unit.Gbps { // four of the faster ones are as fast as a single 40 or 100
+				if scene.Close(net, n*link, 0.92, 1.005) {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }

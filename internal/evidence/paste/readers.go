@@ -153,6 +153,7 @@ var readers = piece.Table{
 	othertext.AIXDevices,
 	othertext.GroupStatus,
 	othertext.ONTAP,
+	othertext.TCPCounters,
 	othertext.BSDCounters,
 	othertext.BSDCores,
 	othertext.NASPanel,

@@ -72,7 +72,7 @@ var (
 )
 
 // parts are stories that name what is there: one may ask about it as well.
-var parts = map[string]bool{"gigabit_part": true, "faster_part": true, "usb2_word": true, "outside": true, "ethernet_word": true, "iscsi": true, "storage": true, "gre_ipsec": true, "narrow_slot": true, "several_ends": true, "one_here": true, "tunnel_word": true, "mac_hash": true, "by_port_id": true, "core_receives": true, "asks_for_one": true, "rss_false": true, "other_slot": true, "routed_way": true, "size_word": true, "multichannel": true, "program": true, "spread_tunnel": true, "esp_offload": true, "at_home": true, "nfs_word": true, "from_outside": true, "window_named": true}
+var parts = map[string]bool{"gigabit_part": true, "faster_part": true, "usb2_word": true, "outside": true, "ethernet_word": true, "iscsi": true, "storage": true, "gre_ipsec": true, "narrow_slot": true, "several_ends": true, "one_here": true, "tunnel_word": true, "mac_hash": true, "by_port_id": true, "core_receives": true, "asks_for_one": true, "rss_false": true, "other_slot": true, "routed_way": true, "size_word": true, "multichannel": true, "program": true, "spread_tunnel": true, "esp_offload": true, "at_home": true, "nfs_word": true, "from_outside": true, "window_named": true, "policing": true, "limit_set": true, "speed_test": true}
 
 // moreOf is a number before "gigabit" that makes it several.
 var moreOf = piece.Compile(`(?:\d\d|[02-9]|\.\d)[ -]?$`)
@@ -87,7 +87,7 @@ var turned = map[string]piece.Pattern{
 }
 
 // supposable are stories that are told behind an "if" as well.
-var supposable = map[string]bool{"large_stalls": true, "asks_for_one": true, "host_works": true, "each_same": true}
+var supposable = map[string]bool{"udp_near": true, "large_stalls": true, "asks_for_one": true, "host_works": true, "each_same": true}
 
 // tellStories notes what a line's sentences tell.
 func (s *sink) tellStories(text string, l piece.Line) {

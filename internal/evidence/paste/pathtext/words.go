@@ -24,7 +24,7 @@ const fewestWords = 5
 var marks = []string{"stall", "flannel", "calico", "cilium", "weave", "canal", "vxlan", "geneve", "ipip", "wireguard", "openvpn", "ipsec", "strongswan", "tailscale", "zerotier", "netbird", "tunnel", "vpn", "overlay", "nebula", "tinc", "n2n", " gre", "backend",
 	"pod", "container", "kube", "k3s", "k8s", "rke", "docker", "virtio", "vmxnet", "netvsc", "hyper-v", "e1000", "guest", "mtu", "mss", "offload", "lro", "gro", "tso", "lso", "gso", "checksum",
 	"bps", "bit", "b/s", "ring", "window", "tcp_", "mem_max", "cable", "transceiver", "driver", "firmware", "buffer", "pci", "relay", "derp", "socket", "pause", "flow control", "802.3x", "per connection", "downloads", " ms", "ping", "iperf", "stream", "starlink", "lte", "loss", "cpu", "core", "gateway", "interface", "nic", "queue", "frame", "repl", "respon", "eni", "rout", "asymmetr", "reach", "communicate", "usb", "subnet", "portal", "arp ", "fast at", "for a while", "minutes", "load", "10g", "rx ", "rps", "rss", "irq", "interrupt", "throttl", "2.5g", "mptcp", "multipath", "mile", "distance", "ocean", "transatlantic", "region", "data center", "datacenter", "away", "ack", "udp", "bbr", "forward", "firewall", "/2", "/1",
-	"lacp", "802.3ad", "static", "switch", "uplink", "icmp", "gigabit", "gbe", "1g", "instead of", "rather than", "out of order", "out-of-order", "per-packet", "per packet", "robin", "iscsi", "portal", "depth", "sync", "moderate", "limited", "limit", "capped", "quota", "oversubscri", "multichannel", "multi-channel", "smb", "480m", "culprit", "root cause", "turned out", "to blame", "the problem was", "the issue was", "the cause was", "disk", "storage", "x1", "slot", "lane", "traffic", "packet", "martian", "the other", "speed", "client", "initiator", "ethtool", "drop", "discard", "aggregator", "partner", "rx_", "not use", "n't use", "crc", "fcs", "too long", "only", "softnet", "squeeze", "churn", "frag", "handshake", "hello", "retrans", "direct", "direkt", "sqm", "qos", "firmware", "slower than", "iowait", "nfs", "read-ahead", "readahead", "read_ahead", "mac"}
+	"lacp", "802.3ad", "static", "switch", "uplink", "icmp", "gigabit", "gbe", "1g", "instead of", "rather than", "out of order", "out-of-order", "per-packet", "per packet", "robin", "iscsi", "portal", "depth", "sync", "moderate", "limited", "limit", "capped", "quota", "oversubscri", "multichannel", "multi-channel", "smb", "480m", "culprit", "root cause", "turned out", "to blame", "the problem was", "the issue was", "the cause was", "disk", "storage", "x1", "slot", "lane", "traffic", "packet", "martian", "the other", "speed", "client", "initiator", "ethtool", "drop", "discard", "aggregator", "partner", "rx_", "not use", "n't use", "crc", "fcs", "too long", "only", "softnet", "squeeze", "churn", "frag", "handshake", "hello", "retrans", "direct", "direkt", "sqm", "qos", "firmware", "slower than", "iowait", "nfs", "read-ahead", "readahead", "read_ahead", "mac", "polic", "htb", "tbf", "maxbw", "bandwi", "below", "pps", "unconfirmed", "outstanding", "in flight", "in-flight", "latency", "重", "丢包", "丟包", "パケット", "再送", "потер", "paketverlust", "paquet", "pacote"}
 
 // shortRate is a short line that tells the rate of a way: "with the VPN: 20 Mbps".
 var shortRate = piece.Compile(`(?i)^[\s>*-]*(?:\w+ )?(?:with(?:out)?|via|by|over|through|using|inside)\b[^.;]{2,30}\d ?[kmg](?:i?b|bit)`)
@@ -166,6 +166,7 @@ func readWords(s *sink, lines []piece.Line) (read int) {
 		said("guest_card", strings.ToLower(m[1]))
 	}
 	s.sizeTable(l, said)
+	s.elsewhere(text, l, said)
 	for _, sentence := range sentences(sameTest.ReplaceAllString(text, "test")) {
 		switch {
 		case mtuRaised.MatchString(sentence) && !noHelp.MatchString(sentence) && !adviceRead.MatchString(sentence):
@@ -280,7 +281,7 @@ func readWords(s *sink, lines []piece.Line) (read int) {
 }
 
 // alone are stories of which one by itself is an answer.
-var alone = []string{"no_partner", "aggregators_differ", "port_drops", "ring_drops", "crc_grows", "zero_window", "too_long", "softnet_grows", "churned", "frag_asked", "small_window", "greeting_hangs", "mtu_limit", "mtu_blamed", "cpu_bound", "shallow_buffers", "buffer_helps", "model_blamed", "one_bgp_path"}
+var alone = []string{"no_partner", "aggregators_differ", "port_drops", "ring_drops", "crc_grows", "zero_window", "too_long", "softnet_grows", "churned", "frag_asked", "small_window", "greeting_hangs", "mtu_limit", "mtu_blamed", "cpu_bound", "shallow_buffers", "buffer_helps", "model_blamed", "one_bgp_path", "limited_by", "pps_limit", "requests_fixed", "window_low"}
 
 // toldOf is how many of these were told.
 func (s *sink) toldOf(keys []string) (n int) {

@@ -31,9 +31,21 @@ var Rates = piece.Reader{
 // tells reports a line that may tell a rate, or what rates are about.
 func tells(line string) bool {
 	spaces := strings.Count(strings.TrimSpace(line), " ")
-	return otherMode.MatchString(line) || (spaces >= 3 || spaces == 2 && throughWords.MatchString(line)) &&
+	return otherMode.MatchString(line) || testNamed(line) || (spaces >= 3 || spaces == 2 && throughWords.MatchString(line)) &&
 		(anyRate.MatchString(line) || iperf3Word.MatchString(line) || striped.MatchString(line) || strongCopy.MatchString(line) || farAway.MatchString(line) || radio.MatchString(line) || gigabitOf.MatchString(line) || manyPorts.MatchString(line))
 }
+
+// testNamed reports a comment above a command that names a test of the network.
+func testNamed(line string) bool {
+	text := strings.TrimSpace(line)
+	return (strings.HasPrefix(text, "# ") || strings.HasPrefix(text, "// ")) && strongNet.MatchString(text)
+}
+
+// bareResult is a comment below a command that says what it came to.
+var bareResult = piece.Compile(`(?i)^\s*(?:#|//)\W*(?:shows?|results?|gives?|gets?|reports?|output)\b`)
+
+// testNear is within how many lines of such a comment a result belongs to it.
+const testNear = 4
 
 // Words that say whose rate it is; the strong ones leave no doubt.
 var (
@@ -142,6 +154,9 @@ func clauses(text string) (out []string) {
 
 // inherit forgets what earlier sentences were about where that is long ago.
 func (t *teller) inherit(text string) {
+	if testNamed(text) && !anyRate.MatchString(text) {
+		t.topic("test named", strings.ToLower(strongNet.FindString(text)))
+	}
 	if x, ok := t.C.Topics["rates"]; ok && (x.File != t.l.File || t.l.Number-x.From > 12) {
 		delete(t.C.Topics, "rates")
 	}
@@ -209,6 +224,8 @@ func (t *teller) class(before, after string) (class, word string) {
 		class, word = "copy", ""
 	case class == "" && was == "copy":
 		class, word = was, by
+	case class == "" && bareResult.MatchString(t.l.Text) && t.testNear():
+		class, word = "net", t.C.Topics["test named"].Text
 	case class == "" && resultOf.MatchString(before) && strongNet.MatchString(t.l.Text):
 		class, word = "net", strings.ToLower(strongNet.FindString(t.l.Text))
 	}
@@ -216,6 +233,12 @@ func (t *teller) class(before, after string) (class, word string) {
 		t.topic("rates", class+" "+word)
 	}
 	return class, word
+}
+
+// testNear reports a test that a comment just above named.
+func (t *teller) testNear() bool {
+	x, ok := t.C.Topics["test named"]
+	return ok && x.File == t.l.File && t.l.Number-x.From <= testNear
 }
 
 func classOf(text string) (class, word string) {
@@ -347,7 +370,7 @@ func allBits(text string) (out []float64) {
 }
 
 var (
-	tenthOf   = piece.Compile(`(?:\b(?i:nur|maximal|seulement|solo|solamente|apenas|tylko|zablokowan\w*|slechts)|только|не выше|只有|最高)[^.;]{0,40}?(?:100 ?[Mm](?:b|bit|bps|Bit|BIT|egabit)(?:s|/s|ps)?|9[0-8](?:\.\d+)? ?[Mm]b(?:its?|ps)(?:/s)?)(?:[^\w/]|$)|\b(?i:only|just|stuck|limited|max\w*|beyond|above|exceed\w*|capped|more than|over|instead)\b[^.;]{0,40}?\b(?:100 ?[Mm](?:b|bit|bps|Bit|BIT|egabit)(?:s|/s|ps)?|9[0-8](?:\.\d+)? ?[Mm]b(?:its?|ps)(?:/s)?|100[Bb][Aa][Ss][Ee]\w*)(?:[^\w/]|$)|\b(?:1[0-2](?:\.\d+)? ?MB/s)(?:\W|$)`)
+	tenthOf   = piece.Compile(`(?:\b(?i:nur|maximal|seulement|solo|solamente|apenas|tylko|zablokowan\w*|slechts)|только|не выше|只有|最高)[^.;]{0,40}?(?:100 ?[Mm](?:b|bit|bps|Bit|BIT|egabit)(?:s|/s|ps)?|9[0-8](?:\.\d+)? ?[Mm]b(?:its?|ps)(?:/s)?)(?:[^\w/]|$)|\b(?i:only|just|stuck|limited|max\w*|beyond|above|past|exceed\w*|capped|more than|over|instead)\b[^.;]{0,40}?\b(?:100 ?[Mm](?:b|bit|bps|Bit|BIT|egabit)(?:s|/s|ps)?|9[0-8](?:\.\d+)? ?[Mm]b(?:its?|ps)(?:/s)?|100[Bb][Aa][Ss][Ee]\w*)(?:[^\w/]|$)|\b(?:1[0-2](?:\.\d+)? ?MB/s)(?:\W|$)`)
 	gigabitOf = piece.Compile(`(?i)\b(?:1|2\.5|5|10) ?g(?:b|ig|be|bps|bit|igabit)\w*|\bgigabit\b|\b(?:2\.5|5|10) ?G\b|\b1000 ?mb|\b1000 ?(?:base-?)?t\b|\brtl81(?:11|25|68)\w*|\b1 ?gb`)
 )
 
@@ -377,7 +400,7 @@ func (t *teller) tenth(text string) bool {
 }
 
 // setSlow are words before a link's speed that somebody gave it.
-var setSlow = piece.Compile(`(?i)\b(?:reduc\w+|limit\w*|throttl\w*|shap(?:e|ed|ing)|restrict\w*|forc(?:e|ed|ing)|set(?:ting)?|capp(?:ed|ing)|lower\w*|emulat\w+|simulat\w+)\b[^.;]{0,30}$`)
+var setSlow = piece.Compile(`(?i)\b(?:reduc\w+|limit\w*|throttl\w*|shap(?:e|ed|ing)|restrict\w*|forc(?:e|ed|ing)|set(?:ting)?|capp(?:ed|ing)|lower\w*|emulat\w+|simulat\w+)\b[^.;]{0,30}$|\b(?:if|suppos\w+|assum\w+|imagine|for example|e\.g\.)\b[^;]{0,90}$`)
 
 // wasSlow are words of a link's speed before a faster one came: "1 Gbps links (from 100 Mbps)".
 var wasSlow = piece.Compile(`(?i)\b(?:from|instead of|than)\W{0,3}100 ?m`)

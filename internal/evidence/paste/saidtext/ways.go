@@ -186,6 +186,9 @@ var (
 	several = piece.Compile(`(?i)\b(?:multiple|several|parallel|simultaneous\w*|concurrent\w*|many|more|two|three|four|second|third|\d{1,3}(?: ?- ?\d{1,3})?)\b(?: [\w/]+){0,2} (?:streams?|connections|sessions|flows|rsyncs?|threads|transfers|copies|processes|simultaneous\w*)\b|\b(?:two|three|four|\d{1,2}) of (?:them|these) (?:at once|at the same time|in parallel|together)|-P ?(?:[2-9]|\d\d+)\b|\bin parallel\b|\b(?:multiple|several|parallel|many|two|three|four|\d{1,2}) (?:parallel )?(?:iperf\d?|client|test|program|copy) instances\b`)
 )
 
+// ofALine are words of a connection that is a line, and none of TCP's: "a 1g internet connection".
+var ofALine = piece.Compile(`(?i)\b(?:internet|isp|fib\w*|gigabit|\d+ ?g\w*|ethernet|lan|wan|wi-?fi|wired|home|broadband|vpn|physical|network)\b`)
+
 // connections notes what one connection gets, what several get together, and the most of
 // all that was told.
 func (t *teller) connections(text string) {
@@ -203,7 +206,7 @@ func (t *teller) connections(text string) {
 				t.extreme("rate_least", f.bits, -1)
 			}
 		}
-		switch one, many := single.MatchString(clause), several.MatchString(clause); {
+		switch one, many := single.MatchString(clause) && !ofALine.MatchString(single.FindString(clause)), several.MatchString(clause); {
 		case many && strings.TrimSpace(clause) != "":
 			t.extreme("rate_many", bits, 1)
 		case one:

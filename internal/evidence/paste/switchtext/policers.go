@@ -36,7 +36,7 @@ var policyCount = piece.Compile(`\b(conformed|exceeded|violated) (\d+) (?:packet
 
 var policyNow = piece.Compile(`\b(exceeded|exceed|violated|violate) (\d+) bps`)
 
-var policyQueue = piece.Compile(`/total drops/no-buffer drops\)\s+\d+/(\d+)/\d+`)
+var policyQueue = piece.Compile(`/total drops/no-buffer drops\)\s+\d+/(\d+)/\d+|^\(total drops\) (\d+)$`)
 
 func readPolicyCounters(s *sink, lines []piece.Line) int {
 	port, way, class, policy := "", "", "", ""
@@ -88,7 +88,7 @@ func readPolicyCounters(s *sink, lines []piece.Line) int {
 			s.Set(subject, "exceeded_bps", m[2], l)
 		}
 		if m := policyQueue.FindStringSubmatch(text); m != nil {
-			s.Set(subject, "queue_drops", m[1], l)
+			s.Set(subject, "queue_drops", m[1]+m[2], l)
 		}
 		return strings.HasPrefix(l.Text, " ") || strings.HasPrefix(l.Text, "\t")
 	})
