@@ -88,10 +88,10 @@ func settled(document any) string {
 	}
 	var lines []string
 	for _, e := range entries {
-		if m, ok := e.(map[string]any); ok && len(m) == 0 {
+		if without(e); noDiscipline(e) {
 			continue
 		}
-		line, err := json.Marshal(without(e))
+		line, err := json.Marshal(e)
 		if err != nil {
 			line = fmt.Append(nil, e)
 		}
@@ -143,9 +143,20 @@ func (s *stand) quiet() {
 	}
 }
 
+// noDiscipline reports an entry without anything, or of the queueing discipline that is
+// none: a link that was up and is down has it until another is put there and taken away,
+// and again once it is up (dev_activate).
+func noDiscipline(entry any) bool {
+	m, ok := entry.(map[string]any)
+	return ok && (len(m) == 0 || m["kind"] == "noqueue" && m["handle"] == "0:")
+}
+
 func without(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
+		if flags, is := v["flags"].([]any); is && !slices.Contains(flags, any("UP")) && (v["qdisc"] == "noop" || v["qdisc"] == "noqueue") {
+			delete(v, "qdisc") // see noDiscipline
+		}
 		if _, is := v["forward_delay_timer"]; is {
 			delete(v, "state") // of a bridge's port: it listens and learns for 30 s
 		}
