@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"net/netip"
 	"os"
+	"sync"
 	"testing"
 	"time"
 
@@ -20,6 +21,7 @@ import (
 // fakeKernel is a host that obeys the bonding driver's preconditions, by
 // plan's model, which internal/kernel/act's tests hold against a real one.
 type fakeKernel struct {
+	mu   sync.Mutex // of host, which a guard changes beside its test
 	host netstate.Host
 	dos  int
 	// before and after are called around the n-th Do, from 0.
@@ -43,7 +45,19 @@ func (k *fakeKernel) Do(ctx context.Context, s plan.Step) error {
 	if k.clamp != nil {
 		s = k.clamp(s)
 	}
-	// The kernel knows no Old: it sets from whatever is.
+	if err := k.set(s); err != nil {
+		return err
+	}
+	if k.after != nil {
+		return k.after(n)
+	}
+	return nil
+}
+
+// set knows no Old, as the kernel does not: it sets from whatever is.
+func (k *fakeKernel) set(s plan.Step) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
 	old, err := plan.Current(k.host, s)
 	if err != nil {
 		return err
@@ -54,10 +68,14 @@ func (k *fakeKernel) Do(ctx context.Context, s plan.Step) error {
 		return err
 	}
 	k.host = host
-	if k.after != nil {
-		return k.after(n)
-	}
 	return nil
+}
+
+// now is the host as it is while others may change it.
+func (k *fakeKernel) now() netstate.Host {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.host
 }
 
 func (k *fakeKernel) Read(ctx context.Context, s plan.Step) (string, error) {
@@ -67,11 +85,11 @@ func (k *fakeKernel) Read(ctx context.Context, s plan.Step) (string, error) {
 	if err := ctx.Err(); err != nil {
 		return "", err
 	}
-	return plan.Current(k.host, s)
+	return plan.Current(k.now(), s)
 }
 
 func (k *fakeKernel) Ready(ctx context.Context, link string) (string, error) {
-	if l, ok := k.host.Link(link); !ok || !l.Up {
+	if l, ok := k.now().Link(link); !ok || !l.Up {
 		return link + " is down", ctx.Err()
 	}
 	return "", ctx.Err()

@@ -114,11 +114,11 @@ func TestGuardOfLinkedEntry(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}
 	}
-	r, err := a.Apply(ctx, testPlans(t)["online"], Options{Deadline: time.Second})
+	r, err := a.Apply(ctx, testPlans(t)["online"], Options{Deadline: 2 * time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if reflect.DeepEqual(k.host, testHost()) {
+	if reflect.DeepEqual(k.now(), testHost()) {
 		t.Fatal("nothing was changed")
 	}
 	time.Sleep(2 * guardPause) // it has read the entry that says so
@@ -128,7 +128,7 @@ func TestGuardOfLinkedEntry(t *testing.T) {
 	if err := <-ended; err != nil {
 		t.Fatal(err)
 	}
-	sameHost(t, "after the guard", testHost(), k.host)
+	sameHost(t, "after the guard", testHost(), k.now())
 	e, err := a.journal.Read(r.ID)
 	if err != nil || e.State != agentapi.ChangeRolledBack {
 		t.Errorf("the entry says %v, %v", e.State, err)
