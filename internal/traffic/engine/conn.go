@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/traffic/payload"
 	"github.com/linerate/linerate/record"
 )
 
@@ -23,32 +24,15 @@ type conn interface {
 	opened()
 	// multipath reports whether the connection is MPTCP now.
 	multipath() bool
-	// outlet is how the stream's payload is sent, out of the source, and inlet
+	// writer is how the stream's payload is sent, out of the source, and reader
 	// how it is taken in, after the opening. Either is used by one thread.
-	writer(agentapi.Mode, *source) (writer, error)
-	reader(mode agentapi.Mode, length int) (reader, error)
-	// eager lets the reader sleep until so many bytes wait: the sampler's word,
-	// who alone knows the rate.
-	setReceiveLowWater(bytes int)
+	writer(agentapi.Mode, *payload.Source) (payload.Writer, error)
+	reader(mode agentapi.Mode, length int) (payload.Reader, error)
 	// incoming is the core that last processed what came in; beside reports
 	// that no card handed it over: the peer is on this machine.
 	incoming() (core int, beside bool)
 	shut()
 	close()
-}
-
-// outlet hands payload over to the kernel, many bytes a call.
-type writer interface {
-	// send hands over at most so many bytes.
-	send(most uint64) (int, error)
-	// copied reports whether the kernel copied though it was asked not to.
-	copied() bool
-	method() string // as record.Method has it
-}
-
-// inlet takes payload from the kernel; zero, nil is the end of the stream.
-type reader interface {
-	receive() (int, error)
 }
 
 // listener accepts a session's connections until it is closed.

@@ -21,12 +21,8 @@ func asMultipath(c *rawConn) conn {
 	if !m.multipath() {
 		return c
 	}
-	c.copies = true
 	return m
 }
-
-// setReceiveLowWater does nothing: what wakes a reader is the subflows' business.
-func (c *multipathConn) setReceiveLowWater(int) {}
 
 func (c *multipathConn) multipath() bool {
 	_, ok := socket.Multipath(c.FD)

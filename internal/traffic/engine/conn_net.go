@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/netip"
 	"sync"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/kernel/netns"
+	"github.com/linerate/linerate/internal/traffic/payload"
 	"github.com/linerate/linerate/internal/traffic/socket"
 	"github.com/linerate/linerate/record"
 )
@@ -75,50 +75,15 @@ func (c netConn) patience(d time.Duration) error {
 	return c.SetReadDeadline(time.Now().Add(d))
 }
 
-// netMover is calls of package net with one buffer.
-type netMover struct {
-	c   netConn
-	buf []byte
-	at  int
-}
-
 func receiveMethod(agentapi.Mode) string { return "read" }
 
-func (c netConn) reader(mode agentapi.Mode, length int) (reader, error) {
-	return &netMover{c: c, buf: make([]byte, length)}, refuseMode(mode)
+func (c netConn) reader(mode agentapi.Mode, length int) (payload.Reader, error) {
+	return payload.OverNet(c.TCPConn, mode, make([]byte, length), 0)
 }
 
-func (c netConn) writer(mode agentapi.Mode, from *source) (writer, error) {
-	return &netMover{c: c, buf: from.bytes}, refuseMode(mode)
+func (c netConn) writer(mode agentapi.Mode, from *payload.Source) (payload.Writer, error) {
+	return payload.OverNet(c.TCPConn, mode, from.Bytes, 0)
 }
-
-func refuseMode(mode agentapi.Mode) error {
-	if mode != agentapi.ModeCopy {
-		return fmt.Errorf("move bytes uncopied: the portable engine cannot: %w", errors.ErrUnsupported)
-	}
-	return nil
-}
-
-func (m *netMover) receive() (int, error) {
-	n, err := m.c.Read(m.buf)
-	if errors.Is(err, io.EOF) {
-		err = nil
-	}
-	return n, err
-}
-
-func (m *netMover) send(most uint64) (int, error) {
-	n, err := m.c.Write(m.buf[m.at:][:min(most, uint64(len(m.buf)-m.at))])
-	m.at = (m.at + max(n, 0)) % len(m.buf)
-	return n, err
-}
-
-func (m *netMover) copied() bool   { return false }
-func (m *netMover) method() string { return "write" }
-
-func (s *source) release() {}
-
-func (c netConn) setReceiveLowWater(int) {}
 
 func (c netConn) shut() {
 	_ = c.SetLinger(0)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/kernel/sys"
+	"github.com/linerate/linerate/internal/traffic/payload"
 	"github.com/linerate/linerate/internal/traffic/socket"
 )
 
@@ -32,10 +33,17 @@ func (c *rawConn) incoming() (core int, beside bool) {
 }
 
 // rawConn is a blocking socket used by system calls directly.
-type rawConn struct {
-	socket.Raw
-	// copies is set where the kernel copies whatever it is given to send.
-	copies bool
+type rawConn struct{ socket.Raw }
+
+// receiveMethod is how a sink's streams are taken in.
+func receiveMethod(m agentapi.Mode) string { return payload.ReceiveMethod(m) }
+
+func (c *rawConn) reader(mode agentapi.Mode, length int) (payload.Reader, error) {
+	return payload.NewReader(c.FD, mode, length, openingLength), nil
+}
+
+func (c *rawConn) writer(mode agentapi.Mode, from *payload.Source) (payload.Writer, error) {
+	return payload.NewWriter(c.FD, mode, from, openingLength)
 }
 
 func newSocket(a netip.Addr, opts socketOptions) (int, error) {
@@ -87,7 +95,7 @@ func wrapSocket(fd int, opts socketOptions) (conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &rawConn{Raw: raw}
+	c := &rawConn{raw}
 	if opts.MPTCP {
 		return asMultipath(c), nil
 	}
@@ -126,10 +134,6 @@ func (c *rawConn) Read(buf []byte) (int, error) {
 func (c *rawConn) shut() { _ = syscall.Shutdown(c.FD, syscall.SHUT_RDWR) }
 
 func (c *rawConn) close() { socket.Reset(c.FD) }
-
-func (c *rawConn) setReceiveLowWater(bytes int) {
-	_ = syscall.SetsockoptInt(c.FD, syscall.SOL_SOCKET, syscall.SO_RCVLOWAT, bytes)
-}
 
 func (c *rawConn) info() agentapi.TCPCount {
 	count, _ := socket.Count(c.FD)

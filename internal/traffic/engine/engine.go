@@ -21,6 +21,7 @@ import (
 
 	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/kernel/netns"
+	"github.com/linerate/linerate/internal/traffic/payload"
 	"github.com/linerate/linerate/internal/traffic/sampling"
 	"github.com/linerate/linerate/internal/traffic/socket"
 	"github.com/linerate/linerate/record"
@@ -278,7 +279,7 @@ func (e *Engine) OpenSource(ctx context.Context, req agentapi.SourceRequest) (ag
 		s.countDatagrams()
 		atOnce = min(atOnce, openAtOnce)
 	} else {
-		s.source = newSource()
+		s.source = payload.NewSource()
 	}
 	if err := e.add(req.Session, s, req.Lifetime); err != nil {
 		return agentapi.SourceReply{}, err

@@ -12,6 +12,7 @@ import (
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/traffic/payload"
 	"github.com/linerate/linerate/internal/traffic/socket"
 )
 
@@ -93,7 +94,7 @@ func TestStreamsCarryBytes(t *testing.T) {
 			}
 			for i := range n {
 				got, sent := received.Bytes[i], out.Samples[0].Bytes[i]
-				if got == 0 || got > sent+sendLength { // a call is counted when it is through
+				if got == 0 || got > sent+payload.SendLength { // a call is counted when it is through
 					t.Errorf("stream %d: received %d, sent %d", i, got, sent)
 				}
 				if streams[i].Sport == 0 || streams[i].Src != addr {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/traffic/payload"
 	"github.com/linerate/linerate/internal/traffic/sampling"
 	"github.com/linerate/linerate/unit"
 )
@@ -15,12 +16,12 @@ type session struct {
 	links   []string
 	opened  time.Time
 	streams []*stream
-	udp     []*datagrams   // one a stream, in a session of UDP
-	started chan struct{}  // closed by start
-	limit   uint64         // bytes a stream sends; zero is no limit; set before started closes
-	ended   chan struct{}  // closed by stop
-	source  *source        // of a sending TCP session
-	sending sync.WaitGroup // threads that may use it
+	udp     []*datagrams    // one a stream, in a session of UDP
+	started chan struct{}   // closed by start
+	limit   uint64          // bytes a stream sends; zero is no limit; set before started closes
+	ended   chan struct{}   // closed by stop
+	source  *payload.Source // of a sending TCP session
+	sending sync.WaitGroup  // threads that may use it
 	// Unpinned leaves threads to the scheduler.
 	unpinned bool
 	mode     agentapi.Mode
@@ -35,6 +36,7 @@ type session struct {
 
 func (e *Engine) newSession(streams int, links []string) *session {
 	s := &session{links: links, opened: time.Now(), started: make(chan struct{}), ended: make(chan struct{}), samples: sampling.NewSession(e.cfg.Host, links)}
+	payload.Room(streams)
 	for range streams {
 		s.streams = append(s.streams, &stream{session: s, core: -1})
 	}
@@ -96,7 +98,7 @@ func (s *session) stopped() bool {
 // of them.
 func (s *session) releaseSource() {
 	s.sending.Wait()
-	s.source.release()
+	s.source.Release()
 }
 
 // attach gives an accepted connection its place.
@@ -109,7 +111,7 @@ func (s *session) attach(index int, c conn) error {
 
 // sample counts everything once.
 func (s *session) sample() error {
-	before, now, err := s.samples.Take(len(s.streams), func(now *agentapi.Sample) {
+	now, err := s.samples.Take(len(s.streams), func(now *agentapi.Sample) {
 		now.Bytes, now.TCP = make([]uint64, len(s.streams)), make([]agentapi.TCPCount, len(s.streams))
 		for i, st := range s.streams {
 			now.TCP[i], now.Bytes[i] = st.count()
@@ -122,7 +124,6 @@ func (s *session) sample() error {
 	if err != nil {
 		return err
 	}
-	s.wake(before, now)
 	s.tryBeside(now)
 	return nil
 }

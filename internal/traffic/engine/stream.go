@@ -8,6 +8,7 @@ import (
 
 	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/kernel/netns"
+	"github.com/linerate/linerate/internal/traffic/payload"
 	"github.com/linerate/linerate/record"
 )
 
@@ -30,7 +31,6 @@ type stream struct {
 	last  agentapi.TCPCount // kept when the connection is gone
 	ended bool              // by itself, not by stop
 	mptcp bool              // asked for: plain TCP is a fault
-	low   int               // what its reader waits for, see wake; zero is any
 	fault error
 }
 
@@ -149,7 +149,7 @@ func (st *stream) connect(ns netns.Namespace, req agentapi.SourceRequest, index 
 	return sender{send, func(err error) { st.end(c, err) }}, nil
 }
 
-func (st *stream) openOn(c conn, req agentapi.SourceRequest, index int, want agentapi.Stream) (writer, error) {
+func (st *stream) openOn(c conn, req agentapi.SourceRequest, index int, want agentapi.Stream) (payload.Writer, error) {
 	if err := open(c, req.Key, index); err != nil {
 		return nil, fmt.Errorf("stream %s: %w", want.Lane, err)
 	}
@@ -163,7 +163,7 @@ func (st *stream) openOn(c conn, req agentapi.SourceRequest, index int, want age
 	if err != nil {
 		return nil, fmt.Errorf("stream %s: %w", want.Lane, err)
 	}
-	st.method = out.method()
+	st.method = out.Method()
 	if err := st.hold(c); err != nil {
 		return nil, err
 	}

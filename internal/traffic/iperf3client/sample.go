@@ -4,7 +4,7 @@ import "github.com/linerate/linerate/internal/agent/agentapi"
 
 // sample counts everything once.
 func (s *session) sample() error {
-	_, _, err := s.samples.Take(len(s.streams), func(now *agentapi.Sample) {
+	_, err := s.samples.Take(len(s.streams), func(now *agentapi.Sample) {
 		for _, st := range s.streams {
 			tcp, bytes := st.count()
 			now.TCP, now.Bytes = append(now.TCP, tcp), append(now.Bytes, bytes)

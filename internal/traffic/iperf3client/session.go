@@ -13,6 +13,7 @@ import (
 	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/kernel/netns"
 	"github.com/linerate/linerate/internal/traffic/iperf3"
+	"github.com/linerate/linerate/internal/traffic/payload"
 	"github.com/linerate/linerate/internal/traffic/sampling"
 	"github.com/linerate/linerate/internal/traffic/socket"
 )
@@ -22,6 +23,7 @@ type session struct {
 	req     agentapi.IPerf3OpenRequest
 	control *control
 	streams []*stream
+	source  *payload.Source
 	samples *sampling.Session
 
 	stopSending, stopReceiving chan struct{}
@@ -43,7 +45,7 @@ type session struct {
 // but the last.
 func open(ctx context.Context, cfg Config, req agentapi.IPerf3OpenRequest) (*session, error) {
 	s := &session{
-		req: req, samples: sampling.NewSession(cfg.Host, req.Links), stopSending: make(chan struct{}), stopReceiving: make(chan struct{}),
+		req: req, source: payload.NewSource(), samples: sampling.NewSession(cfg.Host, req.Links), stopSending: make(chan struct{}), stopReceiving: make(chan struct{}),
 	}
 	var err error
 	if s.control, err = dialControl(ctx, cfg.Namespace, req.Src, req.Server, req.Socket.Device); err != nil {
@@ -95,6 +97,7 @@ func (s *session) prepare(ctx context.Context, ns netns.Namespace) error {
 func (s *session) openStreams(ns netns.Namespace) error {
 	// The control connection's source is the streams' too, where none was
 	// asked for: then a port can be bound, and known, before it connects.
+	payload.Room(streamsOf(s.req))
 	near := s.req.Src
 	if !near.IsValid() {
 		near = socket.AddrPort(s.control.conn.LocalAddr()).Addr()
@@ -109,7 +112,7 @@ func (s *session) openStreams(ns netns.Namespace) error {
 		if err != nil {
 			return err
 		}
-		st := &stream{conn: sock, sending: sending, rate: s.req.Rate, done: make(chan struct{})}
+		st := &stream{conn: sock, sending: sending, rate: s.req.Rate, block: s.block(), done: make(chan struct{})}
 		cookie := s.control.cookie
 		sock.hello = func(_ context.Context, sock *dataSocket) error { return sayCookie(sock, cookie) }
 		if s.req.UDP {
@@ -194,7 +197,7 @@ func (s *session) start(ctx context.Context) error {
 		if st.sending {
 			stop = s.stopSending
 		}
-		go st.run(make([]byte, s.block(st)), stop, s.ended.Load)
+		go st.run(s.source, payload.ReceiveLength(len(s.streams)), stop, s.ended.Load)
 	}
 	if s.req.Omit > 0 {
 		s.omitTimer = time.AfterFunc(s.req.Omit, s.omit)
@@ -202,18 +205,12 @@ func (s *session) start(ctx context.Context) error {
 	return nil
 }
 
-// block is what one call moves: more costs less per byte, and with very many
-// streams memory counts.
-func (s *session) block(st *stream) int {
-	switch {
-	case st.udp != nil:
-		return 1
-	case s.req.Block > 0:
-		return s.req.Block
-	case !st.sending, len(s.streams) > 64:
-		return 256 << 10
+// block is what one call sends of TCP.
+func (s *session) block() uint64 {
+	if s.req.Block > 0 {
+		return uint64(s.req.Block)
 	}
-	return 1 << 20
+	return payload.SendLength
 }
 
 func (s *session) omit() {
@@ -358,10 +355,12 @@ func (s *session) close() {
 		}
 		for _, st := range s.streams {
 			if running {
+				st.conn.shut()
 				<-st.done
 			}
 			st.end()
 		}
+		s.source.Release()
 		s.samples.Close()
 	})
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/linerate/linerate/internal/kernel/mptcp"
 	"github.com/linerate/linerate/internal/kernel/netns"
 	"github.com/linerate/linerate/internal/kernel/sys"
+	"github.com/linerate/linerate/internal/traffic/payload"
 	"github.com/linerate/linerate/internal/traffic/socket"
 	"github.com/linerate/linerate/record"
 )
@@ -97,11 +98,29 @@ func (s *dataSocket) connect(ctx context.Context, timeout time.Duration) error {
 	if err := s.hello(ctx, s); err != nil {
 		return fmt.Errorf("open stream to %s: %w", s.far, err)
 	}
-	return nil
+	if s.kind == overUDP {
+		return nil
+	}
+	return socket.Timeout(s.FD, syscall.SO_RCVTIMEO, 0) // shut wakes who takes in
 }
 
-// send and receive move bytes; they return after patience at the latest, then with
-// what went so far, zero and no error for nothing. The end of the stream is io.EOF.
+func (s *dataSocket) writer(from *payload.Source) (payload.Writer, error) {
+	return payload.NewWriter(s.FD, agentapi.ModeCopy, from, 0)
+}
+
+func (s *dataSocket) reader(buffer int) (payload.Reader, error) {
+	return payload.NewReader(s.FD, agentapi.ModeCopy, buffer, 0), nil // a server says no cookie
+}
+
+// shut ends the calls that wait for what is to come.
+func (s *dataSocket) shut() {
+	if s.kind != overUDP {
+		_ = syscall.Shutdown(s.FD, syscall.SHUT_RDWR)
+	}
+}
+
+// send and receive are for what opens a stream; they return after patience at the
+// latest, then with zero and no error for nothing. The end of the stream is io.EOF.
 func (s *dataSocket) send(buf []byte) (int, error) {
 	for {
 		n, err := syscall.Write(s.FD, buf)
@@ -115,10 +134,9 @@ func (s *dataSocket) send(buf []byte) (int, error) {
 	}
 }
 
-// receive waits for a full buffer: fewer, larger calls cost less.
 func (s *dataSocket) receive(buf []byte) (int, error) {
 	for {
-		n, _, err := syscall.Recvfrom(s.FD, buf, syscall.MSG_WAITALL)
+		n, _, err := syscall.Recvfrom(s.FD, buf, 0)
 		switch {
 		case errors.Is(err, syscall.EINTR):
 			continue

@@ -17,6 +17,7 @@ import (
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/kernel/netns"
+	"github.com/linerate/linerate/internal/traffic/payload"
 	"github.com/linerate/linerate/internal/traffic/socket"
 	"github.com/linerate/linerate/record"
 )
@@ -66,6 +67,17 @@ func (s *dataSocket) connect(ctx context.Context, timeout time.Duration) error {
 	}
 	return c.SetDeadline(time.Time{})
 }
+
+func (s *dataSocket) writer(from *payload.Source) (payload.Writer, error) {
+	return payload.OverNet(s.conn, agentapi.ModeCopy, from.Bytes, socket.Patience)
+}
+
+func (s *dataSocket) reader(buffer int) (payload.Reader, error) {
+	return payload.OverNet(s.conn, agentapi.ModeCopy, make([]byte, buffer), socket.Patience)
+}
+
+// shut does nothing: calls look after patience whether they are to go on.
+func (s *dataSocket) shut() {}
 
 func (s *dataSocket) send(buf []byte) (int, error) {
 	if err := s.conn.SetWriteDeadline(time.Now().Add(socket.Patience)); err != nil {

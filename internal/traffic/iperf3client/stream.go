@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/traffic/payload"
 	"github.com/linerate/linerate/unit"
 )
 
@@ -41,6 +42,7 @@ type stream struct {
 	thread  atomic.Int64
 	udp     *datagrams // nil for TCP
 	rate    unit.BitRate
+	block   uint64 // of TCP: bytes sent at once
 
 	mu    sync.Mutex
 	fault error
@@ -51,8 +53,8 @@ type stream struct {
 }
 
 // run moves bytes on a thread of its own until stop closes or the connection
-// ends. buf is the block of one call.
-func (s *stream) run(buf []byte, stop <-chan struct{}, ended func() bool) {
+// ends.
+func (s *stream) run(from *payload.Source, buffer int, stop <-chan struct{}, ended func() bool) {
 	defer close(s.done)
 	defer lockThread(&s.thread)()
 	var err error
@@ -62,9 +64,9 @@ func (s *stream) run(buf []byte, stop <-chan struct{}, ended func() bool) {
 	case s.udp != nil:
 		err = s.udp.take(s, stop)
 	case s.sending:
-		err = s.sendFull(buf, stop)
+		err = s.sendFull(from, stop)
 	default:
-		err = s.take(buf, stop)
+		err = s.take(buffer, stop)
 	}
 	if err != nil && !ended() {
 		s.mu.Lock()
@@ -82,12 +84,16 @@ func stopped(stop <-chan struct{}) bool {
 	}
 }
 
-// pour sends the block again and again, no faster than the rate.
-func (s *stream) sendFull(buf []byte, stop <-chan struct{}) error {
+// sendFull sends without end, no faster than the rate.
+func (s *stream) sendFull(from *payload.Source, stop <-chan struct{}) error {
+	out, err := s.conn.writer(from)
+	if err != nil {
+		return err
+	}
 	p := newPacer(s.rate)
 	total := uint64(0)
 	for !stopped(stop) {
-		n, err := s.conn.send(p.part(buf))
+		n, err := out.Send(p.part(s.block))
 		total += uint64(n)
 		s.bytes.Store(total)
 		if err != nil {
@@ -98,10 +104,14 @@ func (s *stream) sendFull(buf []byte, stop <-chan struct{}) error {
 	return nil
 }
 
-func (s *stream) take(buf []byte, stop <-chan struct{}) error {
+func (s *stream) take(buffer int, stop <-chan struct{}) error {
+	in, err := s.conn.reader(buffer)
+	if err != nil {
+		return err
+	}
 	total := uint64(0)
 	for !stopped(stop) {
-		n, err := s.conn.receive(buf)
+		n, err := in.Receive()
 		total += uint64(n)
 		s.bytes.Store(total)
 		if errors.Is(err, io.EOF) {
@@ -158,12 +168,11 @@ const grain = 5 * time.Millisecond
 func newPacer(rate unit.BitRate) pacer { return pacer{rate, time.Now()} }
 
 // part is as much of a block as the rate allows in one grain, at least 1 KiB.
-func (p pacer) part(buf []byte) []byte {
+func (p pacer) part(block uint64) uint64 {
 	if p.rate <= 0 {
-		return buf
+		return block
 	}
-	n := int(float64(p.rate) / 8 * grain.Seconds())
-	return buf[:min(max(n, 1<<10), len(buf))]
+	return min(max(uint64(float64(p.rate)/8*grain.Seconds()), 1<<10), block)
 }
 
 // wait sleeps until total bytes are due, or stop closes. What was missed for

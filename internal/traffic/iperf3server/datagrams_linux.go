@@ -72,7 +72,7 @@ func (st *stream) sendDatagrams(j *job) {
 	room := make([]byte, slots*size)
 	for i := range slots {
 		part := room[i*size : (i+1)*size]
-		copy(part, j.payload.bytes)
+		copy(part, j.source.Bytes)
 		out.Set(i, part)
 	}
 	began := time.Now()

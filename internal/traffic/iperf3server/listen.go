@@ -49,7 +49,7 @@ type Config struct {
 // memory is bounded: a connection that has not named its test costs about
 // 16 KiB and there are at most maxStrangers of them, 16 MiB in all; a test costs
 // at most 6 MiB of documents and text besides its streams; and the buffers of all
-// streams together take at most 160 MiB (see bufferLength).
+// streams together take at most 160 MiB (see payload.ReceiveLength).
 const (
 	DefaultClients = 64
 	DefaultIdle    = 30 * time.Second

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/linerate/linerate/internal/traffic/iperf3"
+	"github.com/linerate/linerate/internal/traffic/payload"
 	"github.com/linerate/linerate/unit"
 )
 
@@ -145,7 +146,7 @@ func TestPace(t *testing.T) {
 func TestBuffersTogether(t *testing.T) {
 	sum := 0
 	for i := range maxStreamsInAll {
-		sum += bufferLength(i)
+		sum += payload.ReceiveLength(i)
 	}
 	if sum > 160<<20 {
 		t.Errorf("buffers take %d MiB", sum>>20)

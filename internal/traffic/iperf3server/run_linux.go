@@ -30,7 +30,7 @@ func (s *session) test() error {
 	if err := s.say(iperf3.TestStart); err != nil {
 		return err
 	}
-	job := newJob(s.params, s.listener.payload)
+	job := newJob(s.params, s.listener.source)
 	s.meter = newMeter(s)
 	if !s.params.UDP {
 		s.meter.congestion, _ = sys.Congestion(s.streams[0].fd)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/linerate/linerate/internal/kernel/sys"
 	"github.com/linerate/linerate/internal/traffic/iperf3"
+	"github.com/linerate/linerate/internal/traffic/payload"
 	"github.com/linerate/linerate/internal/traffic/socket"
 )
 
@@ -30,7 +31,7 @@ type Listener struct {
 	gate       *socket.Gate
 	slots      *slots
 	limitedLog *limitedLog
-	payload    *payload
+	source     *payload.Source
 
 	accepted atomic.Uint64 // connections, in the order of the kernel's queue
 	served   chan struct{} // closed after the first test, with OneOff
@@ -62,18 +63,14 @@ func Listen(cfg Config) (*Listener, error) {
 		cfg: cfg, log: cfg.Log,
 		accessList: &accessList{allow: cfg.Allow, token: len(cfg.Token) > 0, networks: ownNetworks},
 		gate:       socket.NewGate(strangers, min(strangersOfOne, strangers/2)), slots: newSlots(cfg.MaxClients, streams),
-		limitedLog: &limitedLog{tell: cfg.Refused}, served: make(chan struct{}), sessions: make(map[iperf3.Cookie]*session),
+		limitedLog: &limitedLog{tell: cfg.Refused}, source: payload.NewSource(), served: make(chan struct{}), sessions: make(map[iperf3.Cookie]*session),
 	}
 	if l.log == nil {
 		l.log = slog.New(slog.DiscardHandler)
 	}
-	var err error
-	if l.payload, err = newPayload(); err != nil {
-		return nil, err
-	}
 	if err := l.open(); err != nil {
 		l.close()
-		l.payload.close()
+		l.source.Release()
 		return nil, err
 	}
 	return l, nil
@@ -195,7 +192,7 @@ func (l *Listener) Serve(ctx context.Context) error {
 	defer late.Stop()
 	l.working.Wait()
 	l.limitedLog.finish()
-	l.payload.close()
+	l.source.Release()
 	return nil
 }
 

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/internal/traffic/iperf3"
+	"github.com/linerate/linerate/internal/traffic/payload"
 )
 
 // Why tests end early.
@@ -204,6 +205,7 @@ func (s *session) gather() error {
 		return faulty(iperf3.ReasonStreams, ErrFull)
 	}
 	s.reserved = n
+	payload.Room(n)
 	s.mu.Lock()
 	s.awaited = n
 	s.mu.Unlock()
@@ -228,7 +230,7 @@ func (s *session) gather() error {
 		}
 		// With both directions the client's sending streams connect first.
 		st.sends = bool(s.params.Reverse) || bool(s.params.Both) && i >= n/2
-		st.buffer = bufferLength(before + i)
+		st.buffer = payload.ReceiveLength(before + i)
 		err = st.prepare(s.params)
 	}
 	return err

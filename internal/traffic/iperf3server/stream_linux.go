@@ -11,8 +11,10 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/kernel/sys"
 	"github.com/linerate/linerate/internal/traffic/iperf3"
+	"github.com/linerate/linerate/internal/traffic/payload"
 	"github.com/linerate/linerate/internal/traffic/socket"
 )
 
@@ -20,7 +22,7 @@ import (
 // close. The thread alone writes bytes; the padding keeps another stream's
 // off its cache line.
 type stream struct {
-	bytes atomic.Uint64 // payload that its thread has moved
+	bytes atomic.Uint64 // what its thread has moved
 	_     [56]byte
 
 	fd        int
@@ -172,21 +174,17 @@ func (st *stream) close() {
 	socket.Reset(st.fd)
 }
 
-// receive takes bytes in until the connection ends. It waits for full
-// buffers, so that slow streams are counted by the kernel: see count.
+// receive takes bytes in until the connection ends.
 func (st *stream) receive() {
-	buf := make([]byte, st.buffer)
+	in := payload.NewReader(st.fd, agentapi.ModeCopy, st.buffer, 0)
 	var total uint64
 	for {
-		n, _, err := syscall.Recvfrom(st.fd, buf, syscall.MSG_WAITALL)
-		if err == syscall.EINTR {
-			continue
-		}
+		n, err := in.Receive()
 		if n > 0 {
 			total += uint64(n)
 			st.bytes.Store(total)
 		}
-		if err != nil || n <= 0 {
+		if err != nil {
 			return
 		}
 	}
@@ -194,6 +192,10 @@ func (st *stream) receive() {
 
 // send sends blocks until the test has enough of them or is over.
 func (st *stream) send(j *job) {
+	out, err := payload.NewWriter(st.fd, j.mode, j.source, 0)
+	if err != nil {
+		return
+	}
 	began := time.Now()
 	var total uint64
 	for {
@@ -202,13 +204,13 @@ func (st *stream) send(j *job) {
 				return
 			}
 			for left := j.call; left > 0; {
-				n, err := j.payload.write(st.fd, left, j.zeroCopy)
+				n, err := out.Send(uint64(left))
 				if n > 0 {
 					left -= n
 					total += uint64(n)
 					st.bytes.Store(total)
 				}
-				if err != nil && err != syscall.EINTR {
+				if err != nil {
 					return
 				}
 			}

@@ -41,7 +41,7 @@ func (s *Session) Clock() time.Duration { return time.Since(s.opened) }
 // Take counts everything once and keeps it: the streams, of which there are so
 // many, first, since they move fastest; then links, processors, and what the
 // streams' threads used, whose ids threads tells. Read fills in the streams' counts.
-func (s *Session) Take(streams int, read func(*agentapi.Sample), threads func(*agentapi.CPUCount) []int) (before, now agentapi.Sample, err error) {
+func (s *Session) Take(streams int, read func(*agentapi.Sample), threads func(*agentapi.CPUCount) []int) (now agentapi.Sample, err error) {
 	s.taking.Lock()
 	defer s.taking.Unlock()
 	begin := s.Clock()
@@ -59,7 +59,7 @@ func (s *Session) Take(streams int, read func(*agentapi.Sample), threads func(*a
 			return err
 		}, func() { now.Links = links })
 		if err != nil {
-			return before, now, fmt.Errorf("sample links: %w", err)
+			return now, fmt.Errorf("sample links: %w", err)
 		}
 		for i := range now.Links {
 			now.Links[i].At = at
@@ -67,7 +67,7 @@ func (s *Session) Take(streams int, read func(*agentapi.Sample), threads func(*a
 	}
 	if s.host.CPU != nil {
 		if now.CPU, err = s.host.CPU(); err != nil {
-			return before, now, fmt.Errorf("sample processors: %w", err)
+			return now, fmt.Errorf("sample processors: %w", err)
 		}
 	}
 	s.threads.Count(&now.CPU, s.Clock(), threads(&now.CPU))
@@ -77,9 +77,8 @@ func (s *Session) Take(streams int, read func(*agentapi.Sample), threads func(*a
 	now.Took = s.Clock() - begin
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	before, _ = s.kept.Last()
 	s.kept.Add(now)
-	return before, now, nil
+	return now, nil
 }
 
 // Since is the samples from an index on; whoever asks has those before. A negative
