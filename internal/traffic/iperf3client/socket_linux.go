@@ -112,10 +112,11 @@ func (s *dataSocket) reader(buffer int) (payload.Reader, error) {
 	return payload.NewReader(s.FD, agentapi.ModeCopy, buffer, 0), nil // a server says no cookie
 }
 
-// shut ends the calls that wait for what is to come.
+// shut ends the calls that wait for what is to come. It says nothing to the server: a
+// connection that both ends have closed would keep its ports for a minute.
 func (s *dataSocket) shut() {
 	if s.kind != overUDP {
-		_ = syscall.Shutdown(s.FD, syscall.SHUT_RDWR)
+		_ = syscall.Shutdown(s.FD, syscall.SHUT_RD)
 	}
 }
 
