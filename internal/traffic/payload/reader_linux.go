@@ -24,10 +24,10 @@ func ReceiveMethod(m agentapi.Mode) string {
 	return "MSG_TRUNC"
 }
 
-// NewReader takes in a connected socket's bytes behind the first at, which have
-// been read, with a buffer of so many bytes. The kernel lays a stream's bytes one
-// after the other into pages of its own (skb_page_frag_refill), and a copy is
-// fastest where both its ends stand at the same place in a page: with 20 bytes
+// NewReader takes in a connected socket's bytes with a buffer of so many bytes; at is
+// how many the thread that sends them had sent before, such as a stream's opening.
+// The kernel lays a thread's bytes one after the other into pages of its own
+// (skb_page_frag_refill), and a copy is fastest where both its ends stand at the same place in a page: with 20 bytes
 // between them a receiver took half as long again for the same bytes.
 //
 // Copying, it takes over the socket's SO_RCVLOWAT and SO_RCVTIMEO.

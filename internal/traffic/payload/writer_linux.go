@@ -12,8 +12,8 @@ import (
 	"github.com/linerate/linerate/internal/traffic/socket"
 )
 
-// NewWriter sends a source's bytes on a connected socket that has sent so many (see
-// NewReader). A mode that the kernel does not have is errors.ErrUnsupported.
+// NewWriter sends a source's bytes on a connected socket; at is how many its thread
+// has sent before (see NewReader). A mode that the kernel does not have is errors.ErrUnsupported.
 func NewWriter(fd int, mode agentapi.Mode, from *Source, at int) (Writer, error) {
 	// An MPTCP socket takes no pages: mptcp_sendmsg copies whatever it is given.
 	_, copies := socket.Multipath(fd)
