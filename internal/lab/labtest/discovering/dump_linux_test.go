@@ -154,8 +154,14 @@ func noDiscipline(entry any) bool {
 func without(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
-		if flags, is := v["flags"].([]any); is && !slices.Contains(flags, any("UP")) && (v["qdisc"] == "noop" || v["qdisc"] == "noqueue") {
+		flags, _ := v["flags"].([]any)
+		if flags != nil && !slices.Contains(flags, any("UP")) && (v["qdisc"] == "noop" || v["qdisc"] == "noqueue") {
 			delete(v, "qdisc") // see noDiscipline
+		}
+		if slices.Contains(flags, any("SLAVE")) {
+			// When balance-alb loses the port in use, the next one listens to every
+			// address for ten seconds (rlb_teach_disabled_mac_on_primary).
+			delete(v, "promiscuity")
 		}
 		if _, is := v["forward_delay_timer"]; is {
 			delete(v, "state") // of a bridge's port: it listens and learns for 30 s
