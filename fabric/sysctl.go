@@ -80,12 +80,6 @@ func canonicalSysctl(key string) string {
 	return strings.NewReplacer("/", ".", ".", "/").Replace(key)
 }
 
-// LinkSysctl is the key of one link's setting:
-// net.ipv4.conf.eth0/10.rp_filter of the VLAN eth0.10.
-func LinkSysctl(family, link, name string) string {
-	return "net." + family + ".conf." + strings.ReplaceAll(link, ".", "/") + "." + name
-}
-
 func sysctlName(name string) bool {
 	parts := strings.Split(name, ".")
 	for _, part := range parts {

@@ -98,7 +98,7 @@ func (b *builder) removeAddresses(l netstate.Link, goes []netip.Prefix) {
 				continue
 			}
 			if slices.Contains(l.Leases, o) {
-				b.problem(l.Name+" address "+a.String(), "the leased %s would go with it (inet_del_ifa): set net.ipv4.conf.%s.promote_secondaries=1 and remove it by hand", o, l.Name)
+				b.problem(l.Name+" address "+a.String(), "the leased %s would go with it (inet_del_ifa): set %s=1 and remove it by hand", o, netstate.LinkSysctl("ipv4", l.Name, "promote_secondaries"))
 				return
 			}
 			all = append(all, o)

@@ -170,7 +170,7 @@ func (b *builder) sysctls(made string) {
 		if want == "" {
 			continue
 		}
-		if link, ok := linkOfSysctl(key); ok && (made != "" && link != made || made == "" && (b.makes(link) || b.absent(link))) || !ok && made != "" {
+		if link, ok := netstate.LinkOfSysctl(key); ok && (made != "" && link != made || made == "" && (b.makes(link) || b.absent(link))) || !ok && made != "" {
 			continue
 		}
 		have, ok := b.now.Sysctls[key]

@@ -3,7 +3,6 @@ package plan
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/linerate/linerate/internal/bondopt"
 	"github.com/linerate/linerate/netstate"
@@ -172,7 +171,7 @@ func lostRoutes(host netstate.Host, link string) ([]netstate.Route, []error) {
 				continue
 			}
 			problems = append(problems, rule(link+" state",
-				"%s holds %s, which the kernel removes when it goes down: set net.ipv6.conf.%s.keep_addr_on_down=1 first", name, a, strings.ReplaceAll(name, ".", "/")))
+				"%s holds %s, which the kernel removes when it goes down: set %s=1 first", name, a, netstate.LinkSysctl("ipv6", name, "keep_addr_on_down")))
 		}
 	}
 	var far, near []netstate.Route
@@ -209,7 +208,7 @@ func ridingOn(host netstate.Host, name string) []string {
 // name is a slash in a key.
 func keepsAddresses(host netstate.Host, link string) bool {
 	for _, l := range []string{"all", link} {
-		if v := host.SysctlInts("net.ipv6.conf." + strings.ReplaceAll(l, ".", "/") + ".keep_addr_on_down"); len(v) == 1 && v[0] > 0 {
+		if v := host.SysctlInts(netstate.LinkSysctl("ipv6", l, "keep_addr_on_down")); len(v) == 1 && v[0] > 0 {
 			return true
 		}
 	}

@@ -198,7 +198,7 @@ func without(h netstate.Host, gone []netstate.Link) netstate.Host {
 	h.Links = slices.DeleteFunc(h.Links, func(l netstate.Link) bool { return on(l.Name) })
 	h.Routes = slices.DeleteFunc(h.Routes, func(r netstate.Route) bool { return uses(r, names) })
 	for key := range h.Sysctls {
-		if link, ok := linkOfSysctl(key); ok && on(link) {
+		if link, ok := netstate.LinkOfSysctl(key); ok && on(link) {
 			delete(h.Sysctls, key)
 		}
 	}

@@ -39,7 +39,7 @@ func setPresence(h *netstate.Host, l netstate.Link, s Step) error {
 	}
 	h.Links = slices.DeleteFunc(h.Links, func(o netstate.Link) bool { return o.Name == l.Name })
 	for key := range h.Sysctls {
-		if link, ok := linkOfSysctl(key); ok && link == l.Name {
+		if link, ok := netstate.LinkOfSysctl(key); ok && link == l.Name {
 			delete(h.Sysctls, key)
 		}
 	}
@@ -84,25 +84,6 @@ func beyondBare(h netstate.Host, l, fresh netstate.Link) string {
 		}
 	}
 	return ""
-}
-
-// linkOfSysctl is the link a key belongs to: net.ipv4.conf.LINK.name and its
-// kin. A dot in a link's name is a slash in the key.
-func linkOfSysctl(key string) (string, bool) {
-	for _, table := range [...]string{"conf", "neigh"} {
-		for _, family := range [...]string{"ipv4", "ipv6"} {
-			rest, ok := strings.CutPrefix(key, "net."+family+"."+table+".")
-			if !ok {
-				continue
-			}
-			link, _, ok := strings.Cut(rest, ".")
-			if !ok || link == "all" || link == "default" {
-				return "", false
-			}
-			return strings.ReplaceAll(link, "/", "."), true
-		}
-	}
-	return "", false
 }
 
 // ownSysctls are the keys that a link gets when it is made, with the values of

@@ -178,8 +178,8 @@ func (m *mtuChange) checkValue(l netstate.Link, want int) {
 	}
 	if want < minIPv6MTU && l.MTU >= minIPv6MTU {
 		for _, key := range m.observed.SysctlKeys() {
-			name, own := strings.CutPrefix(key, "net.ipv6.conf."+strings.ReplaceAll(l.Name, ".", "/")+".")
-			if begin, known := m.observed.Sysctls["net.ipv6.conf.default."+name]; own && known && fold(begin.Value) != fold(m.observed.Sysctls[key].Value) {
+			name, own := strings.CutPrefix(key, netstate.LinkSysctl("ipv6", l.Name, ""))
+			if begin, known := m.observed.Sysctls[netstate.LinkSysctl("ipv6", "default", name)]; own && known && fold(begin.Value) != fold(m.observed.Sysctls[key].Value) {
 				bad("%d is below IPv6's least, %d (RFC 8200): the kernel would forget %s", want, minIPv6MTU, key)
 			}
 		}

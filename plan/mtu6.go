@@ -2,7 +2,6 @@ package plan
 
 import (
 	"strconv"
-	"strings"
 
 	"github.com/linerate/linerate/netstate"
 )
@@ -10,7 +9,7 @@ import (
 // mtu6Key is the sysctl with the MTU that a link has for IPv6: the link's own, or a
 // lower one that a router or a person gave it.
 func mtu6Key(link string) string {
-	return "net.ipv6.conf." + strings.ReplaceAll(link, ".", "/") + ".mtu"
+	return netstate.LinkSysctl("ipv6", link, "mtu")
 }
 
 // followMTU6 is what the kernel does to that when a link gets an MTU, or comes up
@@ -25,7 +24,7 @@ func followMTU6(h *netstate.Host, l netstate.Link) {
 
 // overMTU6 reports an MTU for IPv6 above that of its link, and says so.
 func (b *builder) overMTU6(key, want string) bool {
-	link, ok := linkOfSysctl(key)
+	link, ok := netstate.LinkOfSysctl(key)
 	l, there := b.want.Link(link)
 	n, err := strconv.Atoi(want)
 	if !ok || !there || err != nil || key != mtu6Key(link) || l.MTU == 0 || n <= l.MTU {

@@ -1,6 +1,9 @@
 package plan
 
-import "github.com/linerate/linerate/internal/bondopt"
+import (
+	"github.com/linerate/linerate/internal/bondopt"
+	"github.com/linerate/linerate/netstate"
+)
 
 // Preconditions returns the steps whose Old must hold before the first step
 // of p: of the steps that change the same thing, the first. What a step finds
@@ -37,7 +40,7 @@ func (p Plan) Preconditions() []Step {
 // on reports a step that looks at one of the links.
 func (s Step) on(links map[string]bool) bool {
 	if s.Kind == Sysctl {
-		link, ok := linkOfSysctl(s.Key)
+		link, ok := netstate.LinkOfSysctl(s.Key)
 		return ok && links[link]
 	}
 	if s.Route != nil {

@@ -74,7 +74,7 @@ func (b *builder) checkSysctls() {
 	for _, key := range b.want.SysctlKeys() {
 		to := fold(b.want.Sysctls[key].Value)
 		have, there := b.observed.Sysctls[key]
-		link, ofLink := linkOfSysctl(key)
+		link, ofLink := netstate.LinkOfSysctl(key)
 		if from := fold(have.Value); !there || to == "" || to == from {
 			continue
 		}
@@ -125,7 +125,7 @@ func (b *builder) checkForward(key, link string) {
 			continue
 		}
 		for _, leg := range legs(r) {
-			accept := "net.ipv6.conf." + strings.ReplaceAll(leg.Link, ".", "/") + ".accept_ra"
+			accept := netstate.LinkSysctl("ipv6", leg.Link, "accept_ra")
 			wanted, said := b.want.Sysctls[accept]
 			if link != "" && link != leg.Link || said && (fold(wanted.Value) == "2" || fold(wanted.Value) == "0" && fold(b.observed.Sysctls[accept].Value) == "0") {
 				continue

@@ -78,7 +78,8 @@ func mergedWhileForwarding(h netstate.Host) []Finding {
 		case master.Kind == "bridge":
 			why = diagnose.Fact("bridge of "+l.Name, l.Master, "IFLA_MASTER")
 		case confValue(h, "ipv4", l.Name, "forwarding") > 0:
-			why = diagnose.Fact("net.ipv4.conf."+l.Name+".forwarding", "1", sysctlFile("net.ipv4.conf."+l.Name+".forwarding"))
+			key := netstate.LinkSysctl("ipv4", l.Name, "forwarding")
+			why = diagnose.Fact(key, "1", sysctlFile(key))
 		case oneValue(h, "net.ipv4.ip_forward") == 1:
 			why = diagnose.Fact("net.ipv4.ip_forward", "1", sysctlFile("net.ipv4.ip_forward"))
 		default:

@@ -12,12 +12,6 @@ import (
 	"github.com/linerate/linerate/record"
 )
 
-// confKey is a link's own setting as sysctl(8) takes it: a dot in a link's
-// name is written as a slash.
-func confKey(family, link, name string) string {
-	return "net." + family + ".conf." + strings.ReplaceAll(link, ".", "/") + "." + name
-}
-
 // sysctlFile is where a key is read.
 func sysctlFile(key string) string {
 	return "/proc/sys/" + strings.NewReplacer(".", "/", "/", ".").Replace(key)
@@ -34,7 +28,7 @@ func oneValue(h netstate.Host, key string) int64 {
 // confValue is a link's own setting, of whichever spelling; -1 where it was
 // not read.
 func confValue(h netstate.Host, family, link, name string) int64 {
-	if v := oneValue(h, confKey(family, link, name)); v >= 0 {
+	if v := oneValue(h, netstate.LinkSysctl(family, link, name)); v >= 0 {
 		return v
 	}
 	return oneValue(h, "net."+family+".conf."+link+"."+name)
@@ -60,7 +54,7 @@ func strictFilters(h netstate.Host) []Finding {
 			continue
 		}
 		evidence := []record.Evidence{
-			diagnose.Fact("rp_filter of "+l.Name+" and of all", fmt.Sprintf("%d and %d, the larger holds", confValue(h, "ipv4", l.Name, "rp_filter"), confValue(h, "ipv4", "all", "rp_filter")), sysctlFile(confKey("ipv4", l.Name, "rp_filter"))),
+			diagnose.Fact("rp_filter of "+l.Name+" and of all", fmt.Sprintf("%d and %d, the larger holds", confValue(h, "ipv4", l.Name, "rp_filter"), confValue(h, "ipv4", "all", "rp_filter")), sysctlFile(netstate.LinkSysctl("ipv4", l.Name, "rp_filter"))),
 			diagnose.Fact("return path to "+source.String(), other, "RTM_GETROUTE"),
 		}
 		if n := h.Protocols["TcpExt.IPReversePathFilter"]; n > 0 {
@@ -74,7 +68,7 @@ func strictFilters(h netstate.Host) []Finding {
 			Kind:     StrictFilter,
 			What:     fmt.Sprintf("%s drops what arrives %s: the return path leaves by %s, and the reverse path filter is strict", l.Name, from, other),
 			Severity: severity, Evidence: evidence,
-			Remedy: fmt.Sprintf("sysctl -w %s=2, or rules that send answers back by the link that asked", confKey("ipv4", l.Name, "rp_filter")),
+			Remedy: fmt.Sprintf("sysctl -w %s=2, or rules that send answers back by the link that asked", netstate.LinkSysctl("ipv4", l.Name, "rp_filter")),
 		})
 	}
 	return found
@@ -202,7 +196,7 @@ func futureOnly(h netstate.Host) []Finding {
 		if read == 0 || have {
 			continue
 		}
-		key := "net.ipv4.conf.default." + name
+		key := netstate.LinkSysctl("ipv4", "default", name)
 		found = append(found, Finding{
 			Kind:     FutureOnly,
 			What:     fmt.Sprintf("%s is %d and no link has it: it holds for links made from now on", key, wanted),

@@ -184,7 +184,7 @@ func defaults(h *netstate.Host) {
 	for family, names := range kernelConf {
 		for _, link := range links {
 			for name, value := range names {
-				h.Sysctls[fabric.LinkSysctl(family, link, name)] = netstate.Sysctl{Value: value, Scope: netstate.ScopeNamespace}
+				h.Sysctls[netstate.LinkSysctl(family, link, name)] = netstate.Sysctl{Value: value, Scope: netstate.ScopeNamespace}
 			}
 		}
 	}

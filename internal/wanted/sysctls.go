@@ -31,7 +31,7 @@ func (b *builder) need(key string, least int64, path []any, why string) {
 
 // needLink is a need of one link's IPv4 setting.
 func (b *builder) needLink(link, name string, least int64, path []any, why string) {
-	key := fabric.LinkSysctl("ipv4", link, name)
+	key := netstate.LinkSysctl("ipv4", link, name)
 	if v := b.observed.SysctlInts("net.ipv4.conf.all." + name); len(v) == 1 && v[0] >= least {
 		return // the greater of all's and the link's counts
 	}
@@ -90,7 +90,7 @@ func (b *builder) dropLRO() {
 	all := begins("net.ipv4.ip_forward") || begins("net.ipv4.conf.all.forwarding") || begins("net.ipv6.conf.all.forwarding")
 	for _, l := range b.want.Links {
 		fixed := l.Device != nil && slices.Contains(l.Device.Fixed, "lro")
-		if l.Offloads["lro"] && !fixed && (all || begins(fabric.LinkSysctl("ipv4", l.Name, "forwarding")) || begins(fabric.LinkSysctl("ipv6", l.Name, "forwarding"))) {
+		if l.Offloads["lro"] && !fixed && (all || begins(netstate.LinkSysctl("ipv4", l.Name, "forwarding")) || begins(netstate.LinkSysctl("ipv6", l.Name, "forwarding"))) {
 			b.change(l.Name, func(l *netstate.Link) {
 				l.Offloads = maps.Clone(l.Offloads)
 				l.Offloads["lro"] = false
@@ -108,13 +108,13 @@ func (b *builder) followDefaults(own map[string]bool) {
 		if slices.ContainsFunc(l.Addresses, func(p netip.Prefix) bool { return p.Addr().Is4() }) {
 			continue
 		}
-		prefix := fabric.LinkSysctl("ipv4", l.Name, "")
+		prefix := netstate.LinkSysctl("ipv4", l.Name, "")
 		for _, key := range b.observed.SysctlKeys() {
 			name, ok := strings.CutPrefix(key, prefix)
 			if !ok || own[key] {
 				continue
 			}
-			from := fabric.LinkSysctl("ipv4", "default", name)
+			from := netstate.LinkSysctl("ipv4", "default", name)
 			was, now := b.observed.Sysctls[from].Value, b.want.Sysctls[from].Value
 			switch {
 			case was == now || b.want.Sysctls[key].Value != was:
@@ -321,7 +321,7 @@ func Sysctls(file fabric.Host) []string {
 		}
 		for _, link := range names {
 			for _, name := range []string{"arp_ignore", "arp_announce", "rp_filter"} {
-				keys = append(keys, fabric.LinkSysctl("ipv4", link, name))
+				keys = append(keys, netstate.LinkSysctl("ipv4", link, name))
 			}
 		}
 	}

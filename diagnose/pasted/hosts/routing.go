@@ -276,7 +276,7 @@ func sharedRoute(v *scene.View, h *piece.Host, a, b piece.Route) {
 	}
 	v.Add(record.AsymmetricRoute, sure, h, fmt.Sprintf("%s and %s in one subnet", a.Link, b.Link),
 		fmt.Sprintf("%s and %s of %s are both in %s, the same subnet: the answers of both addresses leave by %s, and with rp_filter (reverse path) what arrives at the other is dropped as a martian.", a.Link, b.Link, scene.NameOf(h), a.Dst, a.Link),
-		fmt.Sprintf("Put the second interface into another subnet, or bond the two; or a rule and a table for each address, with `sysctl -w net.ipv4.conf.%s.rp_filter=2` and arp_ignore=1, arp_announce=2.", b.Link), evidence...)
+		fmt.Sprintf("Put the second interface into another subnet, or bond the two; or a rule and a table for each address, with `sysctl -w %s=2` and arp_ignore=1, arp_announce=2.", netstate.LinkSysctl("ipv4", b.Link, "rp_filter")), evidence...)
 }
 
 // cloudCap: an instance at what its provider gives it.

@@ -2,7 +2,6 @@ package profile
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/linerate/linerate/netstate"
 )
@@ -30,7 +29,7 @@ func Security(in Input) Result {
 func (m *maker) harden(h hardening, is map[string]string) {
 	key := h.name
 	if h.scope != hostWide {
-		key = conf(h.family, "all", h.name)
+		key = netstate.LinkSysctl(h.family, "all", h.name)
 	}
 	if h.only != "" && is[h.only] == "" {
 		return
@@ -67,7 +66,7 @@ func (m *maker) harden(h hardening, is map[string]string) {
 // onLink sets one link's own, where the kernel has it: a link that is still to
 // be made takes the default.
 func (m *maker) onLink(h hardening, link, why string) {
-	key := conf(h.family, link, h.name)
+	key := netstate.LinkSysctl(h.family, link, h.name)
 	if v, there := m.value(key); there && !h.strict(v) && m.settable(key) {
 		m.setNumber(key, h.value, "%s", why)
 	}
@@ -90,11 +89,6 @@ func addressed(links []netstate.Link, family string) []string {
 	return names
 }
 
-// conf is the key of a link's setting, or of "all" and "default".
-func conf(family, link, name string) string {
-	return "net." + family + ".conf." + strings.ReplaceAll(link, ".", "/") + "." + name
-}
-
 // reversePath has packets dropped whose sender would not be answered by the
 // link that they came in by (RFC 3704): strictly on a host with one link, and
 // loosely, whose sender has no route at all, on one with several, where strict
@@ -102,9 +96,9 @@ func conf(family, link, name string) string {
 // counts (ip-sysctl.rst).
 func (m *maker) reversePath(is map[string]string) {
 	const twin = "IPv6 has no such key: its filter is nftables' (fib saddr . iif)"
-	all, there := m.value(conf("ipv4", "all", "rp_filter"))
+	all, there := m.value(netstate.LinkSysctl("ipv4", "all", "rp_filter"))
 	if !there {
-		m.leave("%s: this kernel has none", conf("ipv4", "all", "rp_filter"))
+		m.leave("%s: this kernel has none", netstate.LinkSysctl("ipv4", "all", "rp_filter"))
 		return
 	}
 	reason := ""
@@ -115,7 +109,7 @@ func (m *maker) reversePath(is map[string]string) {
 	}
 	if reason == "" {
 		for _, link := range []string{"all", "default"} {
-			key := conf("ipv4", link, "rp_filter")
+			key := netstate.LinkSysctl("ipv4", link, "rp_filter")
 			if v, there := m.value(key); there && v == 0 && m.settable(key) {
 				m.setNumber(key, 1, "packets with a forged sender are dropped: one that would be answered by another link; %s", twin)
 			}
@@ -124,7 +118,7 @@ func (m *maker) reversePath(is map[string]string) {
 	}
 	m.leave("rp_filter = 1: %s, and strict filtering drops what rightly comes in by another link; 2 is used where nothing filters", reason)
 	for _, link := range append(m.addressed("ipv4"), "default") {
-		key := conf("ipv4", link, "rp_filter")
+		key := netstate.LinkSysctl("ipv4", link, "rp_filter")
 		if v, there := m.value(key); there && v == 0 && all == 0 && m.settable(key) {
 			m.setNumber(key, 2, "loose reverse-path filter (packets whose sender has no route are dropped): %s; %s", reason, twin)
 		}
@@ -132,21 +126,21 @@ func (m *maker) reversePath(is map[string]string) {
 }
 
 func securityKeys(links []netstate.Link) []string {
-	keys := []string{"net.ipv4.conf.all.forwarding", conf("ipv4", "all", "rp_filter"), conf("ipv4", "default", "rp_filter")}
+	keys := []string{"net.ipv4.conf.all.forwarding", netstate.LinkSysctl("ipv4", "all", "rp_filter"), netstate.LinkSysctl("ipv4", "default", "rp_filter")}
 	for _, h := range hardenings() {
 		if h.scope == hostWide {
 			keys = append(keys, h.name)
 			continue
 		}
-		keys = append(keys, conf(h.family, "all", h.name), conf(h.family, "default", h.name))
+		keys = append(keys, netstate.LinkSysctl(h.family, "all", h.name), netstate.LinkSysctl(h.family, "default", h.name))
 		if h.scope == everyLink {
 			for _, l := range addressed(links, h.family) {
-				keys = append(keys, conf(h.family, l, h.name))
+				keys = append(keys, netstate.LinkSysctl(h.family, l, h.name))
 			}
 		}
 	}
 	for _, l := range addressed(links, "ipv4") {
-		keys = append(keys, conf("ipv4", l, "rp_filter"))
+		keys = append(keys, netstate.LinkSysctl("ipv4", l, "rp_filter"))
 	}
 	slices.Sort(keys)
 	return slices.Compact(keys)

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
+	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/plan"
 )
 
@@ -110,6 +110,6 @@ func about(s plan.Step, link string) bool {
 	if s.Endpoint != nil && s.Endpoint.Link == link || s.Make != nil && s.Make.Parent == link {
 		return true
 	}
-	// net.ipv4.conf.bond0.rp_filter; a dot in a link's name is a slash there.
-	return s.Kind == plan.Sysctl && strings.Contains("."+s.Key+".", "."+strings.ReplaceAll(link, ".", "/")+".")
+	of, ok := netstate.LinkOfSysctl(s.Key)
+	return s.Kind == plan.Sysctl && ok && of == link
 }

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/internal/advise/profile"
-	"github.com/linerate/linerate/internal/kernel/sysctl"
 	"github.com/linerate/linerate/netstate"
 )
 
@@ -109,7 +108,7 @@ const mtu6 = "mtu"
 // nobody asked for.
 func withoutSameMTU(values map[string]netstate.Sysctl, links []netstate.Link, asked []string) {
 	for _, l := range links {
-		if key := sysctl.LinkKey("ipv6", l.Name, mtu6); values[key].Value == strconv.Itoa(l.MTU) && !slices.Contains(asked, key) {
+		if key := netstate.LinkSysctl("ipv6", l.Name, mtu6); values[key].Value == strconv.Itoa(l.MTU) && !slices.Contains(asked, key) {
 			delete(values, key)
 		}
 	}
@@ -124,7 +123,7 @@ func sysctlKeys(links []netstate.Link) []string {
 				if name == mtu6 && (link == "all" || link == "default") {
 					continue // that is no link's
 				}
-				keys = append(keys, sysctl.LinkKey(family, link, name))
+				keys = append(keys, netstate.LinkSysctl(family, link, name))
 			}
 		}
 	}
@@ -137,7 +136,7 @@ func sysctlKeys(links []netstate.Link) []string {
 				continue
 			}
 			for _, link := range configured(links) {
-				keys = append(keys, sysctl.LinkKey(family, link, name))
+				keys = append(keys, netstate.LinkSysctl(family, link, name))
 			}
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/linerate/linerate/internal/kernel/nlattr"
 	"github.com/linerate/linerate/internal/kernel/rtnl"
+	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/plan"
 )
 
@@ -150,8 +151,8 @@ func (l link) lastOfSubnet(p netip.Prefix) error {
 		}
 	}
 	if primary && others > 0 {
-		return &refusal{fmt.Sprintf("%d other addresses of %s would go with it: set net.ipv4.conf.%s.promote_secondaries=1 first",
-			others, p.Masked(), strings.ReplaceAll(l.name, ".", "/"))}
+		return &refusal{fmt.Sprintf("%d other addresses of %s would go with it: set %s=1 first",
+			others, p.Masked(), netstate.LinkSysctl("ipv4", l.name, "promote_secondaries"))}
 	}
 	return nil
 }

@@ -73,12 +73,6 @@ func Canonical(key string) (string, error) {
 	return strings.Join(parts, "."), nil
 }
 
-// LinkKey is the key of one link's setting: LinkKey("ipv4", "eth0.100",
-// "rp_filter") is net.ipv4.conf.eth0/100.rp_filter.
-func LinkKey(family, link, name string) string {
-	return "net." + family + ".conf." + strings.ReplaceAll(link, ".", "/") + "." + name
-}
-
 // Fold gives a value as netstate keeps it: without surrounding blanks, inner
 // blanks folded to one space.
 func Fold(value string) string { return strings.Join(strings.Fields(value), " ") }

@@ -36,10 +36,10 @@ func TestPath(t *testing.T) {
 	}
 }
 
-func TestLinkKeyIsCanonical(t *testing.T) {
-	key := LinkKey("ipv4", "bond1.1904", "arp_announce")
+func TestLinkSysctlIsCanonical(t *testing.T) {
+	key := netstate.LinkSysctl("ipv4", "bond1.1904", "arp_announce")
 	if got, err := Canonical(key); err != nil || got != key || key != "net.ipv4.conf.bond1/1904.arp_announce" {
-		t.Errorf("LinkKey %q, canonical %q, %v", key, got, err)
+		t.Errorf("LinkSysctl %q, canonical %q, %v", key, got, err)
 	}
 }
 

@@ -181,15 +181,9 @@ func answersFor(h netstate.Host, other, holder netstate.Link, own netip.Addr) bo
 func setting(h netstate.Host, link, name string) int64 {
 	value := int64(-1)
 	for _, at := range []string{"all", link} {
-		if v := h.SysctlInts(key(at, name)); len(v) == 1 {
+		if v := h.SysctlInts(netstate.LinkSysctl("ipv4", at, name)); len(v) == 1 {
 			value = max(value, v[0])
 		}
 	}
 	return value
-}
-
-// key is a link's sysctl as sysctl(8) takes it: a dot in a link's name is
-// written as a slash.
-func key(link, name string) string {
-	return "net.ipv4.conf." + strings.ReplaceAll(link, ".", "/") + "." + name
 }

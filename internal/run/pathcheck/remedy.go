@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/diagnose/remedy"
+	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/record"
 )
 
@@ -19,7 +20,7 @@ func (f *finding) say() {
 		f.Remedy = record.Way{remedy.HostRoute(e.Host, e.Own, e.Peer)}
 	case ReversePath:
 		f.Summary = fmt.Sprintf("%s drops what arrives for %s: rp_filter is strict there, and the return path to %s leaves by %s", f.Link, own, e.Peer, f.Out)
-		f.Remedy = record.Way{record.Sysctl(e.Host.Name, key(f.Link, "rp_filter"), "2")}
+		f.Remedy = record.Way{record.Sysctl(e.Host.Name, netstate.LinkSysctl("ipv4", f.Link, "rp_filter"), "2")}
 	case OneSubnet:
 		f.Summary = fmt.Sprintf("%s and %s are in one subnet, and what is sent from %s (on %s) leaves by %s", f.Link, f.Out, own, f.Link, f.Out)
 		f.Remedy = remedy.OwnTable(e.Host, f.Own, e.Peer)
@@ -28,7 +29,7 @@ func (f *finding) say() {
 		f.Remedy = remedy.OwnTable(e.Host, f.Own, e.Peer)
 	case ARPFlux:
 		f.Summary = fmt.Sprintf("%s and %s are in one subnet and either answers ARP for the other's address (%s): what is sent to it may arrive at the wrong one", f.Link, f.Out, own)
-		f.Remedy = record.Way{record.Sysctl(e.Host.Name, key("all", "arp_ignore"), "1"), record.Sysctl(e.Host.Name, key("all", "arp_announce"), "2")}
+		f.Remedy = record.Way{record.Sysctl(e.Host.Name, netstate.LinkSysctl("ipv4", "all", "arp_ignore"), "1"), record.Sysctl(e.Host.Name, netstate.LinkSysctl("ipv4", "all", "arp_announce"), "2")}
 	}
 	if e.Route.Doubt != "" && f.Misleads() {
 		f.Summary += " (not sure: " + e.Route.Doubt + ")"
