@@ -383,6 +383,10 @@ func notBundled(v *scene.View, s *piece.Host, name, host, channel string, bundle
 		case sonic && flag.Text == "D":
 			why = "LACP has not selected it (deselected): it has no link, or hears no LACP partner that fits the others"
 			remedy = fmt.Sprintf("`show interfaces status %s` says whether there is a link; `teamdctl %s state` and `tcpdump -e -i %s ether proto 0x8809` whether LACP comes and from whom. The other end must be one LACP group of these ports; the channel's min_links must not be more than the links that are left.", name, channel, name)
+		case sonic && flag.Text == "S*":
+			why = "LACP has selected it, but the switch does not use it (not synced): the other end has not agreed on it, or the switch's own table is behind"
+			remedy = fmt.Sprintf("`teamdctl %s state` and `tcpdump -e -i %s ether proto 0x8809` say whether LACP comes, and what state the partner has; `show logging` whether teamd or the MLAG refused the port.", channel, name)
+			sure = 0.7
 		case flag.Text == "w" || strings.EqualFold(flag.Text, "waiting"):
 			why = "LACP has not agreed on it yet (waiting)"
 		}

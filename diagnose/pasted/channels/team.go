@@ -132,7 +132,7 @@ func teamHash(v *scene.View, h *piece.Host, name string) {
 		return
 	}
 	sure := 0.62
-	if v.Said("not_up") {
+	if v.Said("not_up", "traffic_lost") {
 		sure = 0.4 // that is the question
 	}
 	evidence := []record.Evidence{scene.Saw("tx_hash of "+name, said, x.Source)}

@@ -2,6 +2,7 @@ package hosts
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -218,11 +219,20 @@ func wholeLACP(v *scene.View) {
 				ports, at = append(ports, name), x.Source
 			}
 		}
-		if up >= 2 && len(v.Hosts) == 0 && !scene.UnevenChannel(s) {
+		if up >= 2 && len(v.Hosts) == 0 && !scene.UnevenChannel(s) && !channelDown(s) {
 			v.Add(scene.Healthy, 0.7, s, "none", fmt.Sprintf("Nothing is wrong here: all %d members (%s) are bundled and in sync, both ends agree.", up, strings.Join(ports, ", ")), "",
 				scene.Saw("members of "+scene.NameOf(s), "all bundled", at))
 		}
 	}
+}
+
+// channelDown reports a switch that has a channel which is down: nobody's, or the one
+// that is asked about.
+func channelDown(s *piece.Host) bool {
+	return slices.ContainsFunc(s.Subjects("channel"), func(name string) bool {
+		state, _ := s.Get("channel "+name, "state")
+		return state.Text == "down"
+	})
 }
 
 // wholeBundle: every member is in use, or in failover one is and the others wait.

@@ -111,8 +111,16 @@ func ruled(h *piece.Host, a netip.Addr) bool {
 			return true
 		}
 	}
+	for from := range h.Facts[givenRules] {
+		if p, err := netip.ParsePrefix(from); err == nil && p.Contains(a) && p.Bits() > 0 {
+			return true
+		}
+	}
 	return false
 }
+
+// givenRules are rules that somebody added, by the prefix of each.
+const givenRules = "given rules"
 
 // windowsDefault: the routes of Windows name an interface by its address: one that
 // has a network and no default route. Elsewhere than with a provider it is as often a

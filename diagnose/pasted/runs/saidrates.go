@@ -91,6 +91,9 @@ func (a account) storage() {
 	if least, _ := a.rate("net_least_bps"); net == 0 || float64(slow) >= saidtext.Gap*float64(net) || least > 0 && float64(slow) >= saidtext.Gap*float64(least) {
 		return // or one of several tests is as slow: what differs between them is not here
 	}
+	if most, _ := a.rate("copy_most_bps"); by == "" && test != "another transfer" && most >= net*9/10 {
+		return // it was as fast as the test once: what changed since is not here
+	}
 	if _, line := a.Case.Topics["radio"]; line && by == "" && test == "another transfer" {
 		return // a line has another rate each way
 	}

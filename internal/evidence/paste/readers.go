@@ -94,6 +94,7 @@ var readers = piece.Table{
 	hosttext.Neighbours,
 	hosttext.IPRoute,
 	hosttext.IPRule,
+	hosttext.GivenRules,
 	hosttext.RouteTable,
 	switchtext.ChannelSummary,
 	switchtext.ChannelLists,

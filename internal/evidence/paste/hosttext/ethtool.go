@@ -98,7 +98,7 @@ func readEthtool(s *sink, lines []piece.Line) (read int) {
 const namelessCard = "link NIC"
 
 // bareCounter is a counter that says something by itself, as people quote it.
-var bareCounter = piece.Compile(`^\s*(?:rx_missed_errors|rx_crc_errors|rx_no_buffer_count|rx_out_of_buffer|rx_fifo_errors|port_rx_nodesc_drops): [1-9]\d{2,}\s*$`)
+var bareCounter = piece.Compile(`^\s*(?:rx_missed_errors|rx_crc_errors|rx_no_buffer_count|rx_out_of_buffer|rx_fifo_errors|port_rx_nodesc_drops|(?:bw_in|bw_out|pps|conntrack)_allowance_exceeded): [1-9]\d{2,}\s*$`)
 
 // echoed reports the name of a link that a loop prints before what ethtool says of it.
 func echoed(s piece.Segment, text string) bool {

@@ -255,6 +255,7 @@ func (r *ifupdownReader) hook(value string, l piece.Line) {
 	r.hooks[r.name]++
 	r.Set("config "+r.name, "post_up "+strconv.Itoa(r.hooks[r.name]), value, l)
 	filled := strings.NewReplacer("$IFACE", r.name, "${IFACE}", r.name).Replace(value)
+	r.givenRules(filled, l)
 	if m := sysfsEcho.FindStringSubmatch(filled); m != nil {
 		r.declare(m[2], m[3], m[1], l)
 	}

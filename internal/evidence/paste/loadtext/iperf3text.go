@@ -18,7 +18,7 @@ var Iperf3Text = piece.Reader{
 			return true
 		}
 		text := strings.TrimSpace(line)
-		return iperf3Head.MatchString(text) || strings.HasPrefix(text, "iperf3: ") || strings.Contains(text, bufferRefused)
+		return iperf3Head.MatchString(text) || iperf3Says(text) || strings.Contains(text, bufferRefused)
 	},
 	Read: reading(readIPerf3),
 }
@@ -26,6 +26,13 @@ var Iperf3Text = piece.Reader{
 // bufferRefused is what iperf3 says where the kernel gave less than -w asked for
 // (iperf_error.c, IESETBUF2); people quote it in a sentence.
 const bufferRefused = "socket buffer size not set correctly"
+
+// iperf3Says reports a line of its own words. What people write behind its name is a rate.
+func iperf3Says(text string) bool {
+	return strings.HasPrefix(text, "iperf3: ") && !rateWritten.MatchString(text)
+}
+
+var rateWritten = piece.Compile(`(?i)\d ?[kmg]?i?(?:b|bits?|bytes?)(?:/s|ps)`)
 
 var iperf3Head = piece.Compile(`^(?:Connecting to host (\S+), port \d+|Server listening on \d+|Accepted connection from (\S+), port \d+|iperf 3\.(\d[\w.+-]*))`)
 
@@ -160,7 +167,7 @@ loop:
 			break loop
 		case strings.HasPrefix(text, "Server output"):
 			skipping = true
-		case strings.HasPrefix(text, "iperf3: "):
+		case iperf3Says(text):
 			if r.rows == 0 && r.run.Error != "" {
 				break loop
 			}

@@ -11,7 +11,8 @@ import (
 var Asked = piece.Reader{
 	Kind: "what is asked",
 	Starts: func(line string) bool {
-		return piece.Spoken(line) && piece.WordCount(line) > 2 && !strings.ContainsAny(line, "{}|<;") && strings.Count(line, "=") < 3
+		return piece.Spoken(line) && piece.WordCount(line) > 2 && !strings.ContainsAny(line, "{}|<") && strings.Count(line, "=") < 3 &&
+			(!strings.Contains(line, ";") || halves.MatchString(line))
 	},
 	Sentences: true,
 	Read: func(s *piece.Sink, lines []piece.Line) int {
@@ -19,6 +20,9 @@ var Asked = piece.Reader{
 		return 0
 	},
 }
+
+// halves is a sentence with a semicolon amid it, which commands of a script have as well.
+var halves = piece.Compile(`^\W*\p{Lu}\p{Ll}*['’]?\p{Ll}* [^;]*; \p{L}[^;]*[^;\s]\s*$`)
 
 // ask notes what a line is about. A network and its throughput may stand in sentences
 // apart.

@@ -112,4 +112,4 @@ var guestStories = []storyWords{
 }
 
 // allStories are those of every kind.
-var allStories = slices.Concat(stories, narrowStories, linkStories, guestStories, heldStories)
+var allStories = slices.Concat(stories, narrowStories, linkStories, guestStories, heldStories, settingStories)

@@ -83,6 +83,7 @@ var denying = map[string]bool{"one_bgp_path": true, "no_lacpdus": true, "one_sub
 // turned are words within a story that turn it round.
 var turned = map[string]piece.Pattern{
 	"modes_differ":    piece.Compile(`(?i)\b(?:nothing|neither|nor|none|no longer)\b`),
+	"half_duplex":     piece.Compile(`(?i)\b(?:not|never|no)\b|n['’]t\b`),
 	"other_way_fills": piece.Compile(`(?i)\b(?:not|never|cannot)\b|n['’]t\b`),
 }
 

@@ -138,7 +138,7 @@ var tunnelCost = piece.Compile(`(?i)\b(?:loss(?: of)?|loses?|slow\w*(?: down)?|d
 // limitTold is a rate to which a rule limits something, as a sentence says, and onlySeems
 // what makes that an impression.
 var (
-	limitTold   = piece.Compile(`(?i)\b(?:rate[- ]?limit(?:ed|s|ing)?|traffic[- ]shap(?:ed|ing|er)|shaped|policed|policer|qos limit)\b(?: \w+){0,2}? ?(?:to|at|for|of|by|:|=) ?(?:about |around |~ ?)?(\d+(?:\.\d+)?) ?([kmg])(?:b|bit)(?:ps|/s|it/s|it/sec)?\b`)
+	limitTold   = piece.Compile(`\b(?i:rate[- ]?limit(?:ed|s|ing)?|traffic[- ]shap(?:ed|ing|er)|shaped|policed|policer|qos limit)\b(?: \w+){0,2}? ?(?:to|at|for|of|by|:|=) ?(?:about |around |~ ?)?(\d+(?:\.\d+)?) ?([kKmMgG])i?(b|B|bit|Bit|byte|Byte)s?(?:ps|/s|it/s|it/sec|/sec)?\b|\b(\d+(?:\.\d+)?) ?([kKmMgG])i?(b|B|bit|Bit|byte|Byte)s?(?:ps|/s|/sec) (?i:rate|bandwidth|traffic|throughput|egress|ingress)[- ]?(?i:limit\w*|cap)\b`)
 	asksWhether = piece.Compile(`(?i)^\W*(?:is|are|was|were|could|can|does|do|did|how|what|why)\b`)
 	onlySeems   = piece.Compile(`(?i)\b(?:seems?|seemed|looks?|looked|appears?|appeared|feels?|as (?:if|though)|like|think|believe)\b`)
 )
@@ -149,8 +149,16 @@ func (s *sink) limits(sentence string, l piece.Line) {
 	if m == nil || asksWhether.MatchString(sentence) || denies.MatchString(sentence[:m[0]]) || wonders.MatchString(sentence[:m[0]]) || onlySeems.MatchString(sentence[:m[0]]) {
 		return
 	}
-	unit := map[string]float64{"k": 1e3, "m": 1e6, "g": 1e9}[strings.ToLower(sentence[m[4]:m[5]])]
-	s.Set("said", "limit_told_bps", strconv.FormatFloat(unit*piece.Float(sentence[m[2]:m[3]]), 'f', 0, 64), l)
+	first := 2
+	if m[first] < 0 {
+		first = 8 // the number stands before the words
+	}
+	part := func(i int) string { return sentence[m[first+2*i]:m[first+2*i+1]] }
+	rate := piece.Float(part(0)) * piece.Decimal[strings.ToUpper(part(1))]
+	if strings.HasPrefix(part(2), "B") && part(2) != "Bit" || part(2) == "byte" {
+		rate *= 8
+	}
+	s.Set("said", "limit_told_bps", strconv.FormatFloat(rate, 'f', 0, 64), l)
 }
 
 // costs notes which part of the rate something takes, in percent.

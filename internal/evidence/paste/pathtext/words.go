@@ -24,7 +24,7 @@ const fewestWords = 5
 var marks = []string{"stall", "flannel", "calico", "cilium", "weave", "canal", "vxlan", "geneve", "ipip", "wireguard", "openvpn", "ipsec", "strongswan", "tailscale", "zerotier", "netbird", "tunnel", "vpn", "overlay", "nebula", "tinc", "n2n", " gre", "backend",
 	"pod", "container", "kube", "k3s", "k8s", "rke", "docker", "virtio", "vmxnet", "netvsc", "hyper-v", "e1000", "guest", "mtu", "mss", "offload", "lro", "gro", "tso", "lso", "gso", "checksum",
 	"bps", "bit", "b/s", "ring", "window", "tcp_", "mem_max", "cable", "transceiver", "driver", "firmware", "buffer", "pci", "relay", "derp", "socket", "pause", "flow control", "802.3x", "per connection", "downloads", " ms", "ping", "iperf", "stream", "starlink", "lte", "loss", "cpu", "core", "gateway", "interface", "nic", "queue", "frame", "repl", "respon", "eni", "rout", "asymmetr", "reach", "communicate", "usb", "subnet", "portal", "arp ", "fast at", "for a while", "minutes", "load", "10g", "rx ", "rps", "rss", "irq", "interrupt", "throttl", "2.5g", "mptcp", "multipath", "mile", "distance", "ocean", "transatlantic", "region", "data center", "datacenter", "away", "ack", "udp", "bbr", "forward", "firewall", "/2", "/1",
-	"lacp", "802.3ad", "static", "switch", "uplink", "icmp", "gigabit", "gbe", "1g", "instead of", "rather than", "out of order", "out-of-order", "per-packet", "per packet", "robin", "iscsi", "portal", "depth", "sync", "moderate", "limited", "limit", "capped", "quota", "oversubscri", "multichannel", "multi-channel", "smb", "480m", "culprit", "root cause", "turned out", "to blame", "the problem was", "the issue was", "the cause was", "disk", "storage", "x1", "slot", "lane", "traffic", "packet", "martian", "the other", "speed", "client", "initiator", "ethtool", "drop", "discard", "aggregator", "partner", "rx_", "not use", "n't use", "crc", "fcs", "too long", "only", "softnet", "squeeze", "churn", "frag", "handshake", "hello", "retrans", "direct", "direkt", "sqm", "qos", "firmware", "slower than", "iowait", "nfs", "read-ahead", "readahead", "read_ahead", "mac", "polic", "htb", "tbf", "maxbw", "bandwi", "below", "pps", "unconfirmed", "outstanding", "in flight", "in-flight", "latency", "重", "丢包", "丟包", "パケット", "再送", "потер", "paketverlust", "paquet", "pacote"}
+	"lacp", "802.3ad", "static", "switch", "uplink", "icmp", "gigabit", "gbe", "1g", "instead of", "rather than", "out of order", "out-of-order", "per-packet", "per packet", "robin", "iscsi", "portal", "depth", "sync", "moderate", "limited", "limit", "capped", "quota", "oversubscri", "multichannel", "multi-channel", "smb", "480m", "culprit", "root cause", "turned out", "to blame", "the problem was", "the issue was", "the cause was", "disk", "storage", "x1", "slot", "lane", "traffic", "packet", "martian", "the other", "speed", "client", "initiator", "ethtool", "drop", "discard", "aggregator", "partner", "rx_", "not use", "n't use", "crc", "fcs", "too long", "only", "softnet", "squeeze", "churn", "duplex", "fragment", "black hole", "blackhole", "collision", "shaping", "autotun", "auto-tun", " arp", "frag", "handshake", "hello", "retrans", "direct", "direkt", "sqm", "qos", "firmware", "slower than", "iowait", "nfs", "read-ahead", "readahead", "read_ahead", "mac", "polic", "htb", "tbf", "maxbw", "bandwi", "below", "pps", "unconfirmed", "outstanding", "in flight", "in-flight", "latency", "重", "丢包", "丟包", "パケット", "再送", "потер", "paketverlust", "paquet", "pacote"}
 
 // shortRate is a short line that tells the rate of a way: "with the VPN: 20 Mbps".
 var shortRate = piece.Compile(`(?i)^[\s>*-]*(?:\w+ )?(?:with(?:out)?|via|by|over|through|using|inside)\b[^.;]{2,30}\d ?[kmg](?:i?b|bit)`)
@@ -87,7 +87,7 @@ const (
 
 // Sentences that tell what helped, or what passes.
 var (
-	mtuHelps  = piece.Compile(`(?i)\b(?:the )?(?:mtu|mss)\b(?: \w+){0,3} (?:has |have )?(?:fixed|solved|resolved) (?:it|this|that|the)\b|\b(?:success\w*|full|good|better|faster|fix(?:ed)?|solved?|works?)\b[^.;]{0,120}\bby (?:lower|reduc|decreas|clamp)\w*(?: \w+){0,2} (?:mtu|mss|mru)\b|\b(?:lower(?:ed|ing)?|reduc(?:e|ed|ing)|decreas(?:e|ed|ing)|dropp(?:ed|ing)|smaller)\b[^.;]{0,30}\b(?:mtu|mss|mru)\b[^.;]{0,60}\b(?:improves?d?|restor\w+|fix(?:es|ed)?|solve[sd]?|helps?|works?|resolve[sd]?|better|faster|full speed)\b|\b(?:set|setting|forc(?:e|ed|ing)|chang(?:e|ed|ing))\b[^.;]{0,44}\b(?:mtu|mss|mru)\b[^.;]{0,60}\b(?:improves?d?|fix(?:es|ed)?|solve[sd]?|resolve[sd]?|full speed|works? (?:perfectly|normally|again|now))\b|\bmss clamp\w*\b[^.;]{0,40}\b(?:fix(?:es|ed)?|solve[sd]?|help(?:s|ed)?|works?)\b`)
+	mtuHelps  = piece.Compile(`(?i)\b(?:the )?(?:mtu|mss)\b(?: \w+){0,3} (?:has |have )?(?:fixed|solved|resolved) (?:it|this|that|the)\b|\b(?:success\w*|full|good|better|faster|fix(?:ed)?|solved?|works?)\b[^.;]{0,120}\bby (?:lower|reduc|decreas|clamp)\w*(?: \w+){0,2} (?:mtu|mss|mru)\b|\b(?:lower(?:ed|ing)?|reduc(?:e|ed|ing)|decreas(?:e|ed|ing)|dropp(?:ed|ing)|smaller)\b[^.;]{0,30}\b(?:mtu|mss|mru)\b[^.;]{0,60}\b(?:improves?d?|restor\w+|fix(?:es|ed)?|solve[sd]?|helps?|works?|resolve[sd]?|better|faster|full speed)\b|\b(?:set|setting|forc(?:e|ed|ing)|chang(?:e|ed|ing))\b[^.;]{0,44}\b(?:mtu|mss|mru)\b[^.;]{0,60}\b(?:improves?d?|fix(?:es|ed)?|solve[sd]?|resolve[sd]?|full speed|works? (?:perfectly|normally|again|now))\b|\bmss clamp\w*\b[^.;]{0,40}\b(?:fix(?:es|ed)?|solve[sd]?|help(?:s|ed)?|works?)\b|\b(?:fix|set|lower|reduc|decreas|chang)\w*\b[^.;]{0,40}\b(?:mtu|mss)\b[^.;]{0,60}\b(?:eliminat|avoid|prevent|stop)\w*\b[^.;]{0,20}\bfragment\w*`)
 	large     = piece.Compile(`(?i)\b(?:jumbo|8[5-9]\d\d|9[0-2]\d\d)\b`)
 	mtuRaised = piece.Compile(`(?i)\bset(?:ting)?\b[^.;]{0,20}\bmtu\b[^.;]{0,16}\b(?:8[5-9]\d\d|9[0-2]\d\d)\b[^.;]{0,60}\b(?:reach\w*|gets?|got|can (?:get|reach|do)|up to)\b|\b(?:rais(?:e|ed|ing)|increas(?:e|ed|ing))\b[^.;]{0,40}\b(?:mtu|frames?)\b[^.;]{0,80}\b(?:increas\w+|improv\w+|went from|faster|got (?:\w+ ){0,2}(?:speeds?|throughput)|reach\w*)\b|\b(?:mtu|frames?)\b[^.;]{0,30}\b(?:rais|increas)(?:ed|ing)\b[^.;]{0,80}\b(?:increas\w+|improv\w+|went from|faster)\b|\bmtu (?:to|of|=) ?(?:9000|8950|8951|8900)\b[^.;]{0,80}\b(?:increas\w+|improv\w+|went from)\b`)
 	oneQueue  = piece.Compile(`(?i)\b(?:by|on|in|to|only|into) (?:the )?(?:same|one|a single|single|1) (?:rx |tx |rss |receive |hardware |nic )?queue\b|\ball (?:packets|traffic|interrupts|irqs)\b[^.;]{0,40}\b(?:one|same|single) (?:cpu|core|queue)\b`)
@@ -111,7 +111,8 @@ var (
 	routerCPU = piece.Compile(`(?i)\b((?:router|firewall|gateway)(?:'s)? (?:cpu|processor))(?: (?:load|usage|use))?\b[^.;]{0,24}\b(?:[89]\d|100)(?: ?%|(?: ?- ?| to )\d{2,3} ?%)`)
 	forwarder = piece.Compile(`(?i)\b(?:as a router|as (?:a |my |the )?firewall|routed (?:via|through)|forwarded traffic|forwarding (?:traffic|packets)|router vm|openwrt|lede|(?:hardware|software|flow|nat|hw)[ -]off-?load\w*|(?:via|through|by) nat|nat (?:forward\w*|through|throughput|speed)|(?:my|the|our) router(?:'s)? (?:cpu|processor|seems?|is|can))\b`)
 	failsOver = piece.Compile(`(?i)\b(?:fail-?over|teamd|bond\w*|lacp|standby|active-backup|recovers?)\b`)
-	wrongWay  = piece.Compile(`(?i)\b(?:repl(?:y|ies)|respon(?:se|ses|ds)|answers?|return(?:ing)? (?:traffic|packets)|syn-?ack|outgoing (?:traffic|packets)|traffic)\b[^.;]{0,60}\b(?:wrong|the other|(?:the|a) different|(?:the )?first|default) (?:interface|nic|gateway|card|port|adapter)\b|\bass?ym+\w{0,3}t\w?ric(?:al)?\w* rout\w+|\brout\w+\b[^.;]{0,12}\bass?ym+\w{0,3}t\w?ric\w*|\b(?:repl(?:y|ies)|answers?|responses?)\b(?: \w+)? (?:go(?:es|ing)?|leav\w+|sent|come?s?|coming) (?:out )?(?:of|by|via|through|from|on|over) (?:the )?(?:eth|en[opsx]|em)\w*\d\b`)
+	wrongWay  = piece.Compile(`(?i)\b(?:repl(?:y|ies)|respon(?:se|ses|ds)|answers?|return(?:ing)? (?:traffic|packets)|syn-?ack|outgoing (?:traffic|packets)|traffic)\b[^.;]{0,60}\b(?:wrong|the other|(?:the|a) different|(?:the )?first|default) (?:interface|nic|gateway|card|port|adapter)\b|\bass?ym+\w{0,3}t\w?ric(?:al)?\w* rout\w+|\brout\w+\b[^.;]{0,12}\bass?ym+\w{0,3}t\w?ric\w*|\breturn(?:ing)? path\b[^.;]{0,40}\b(?:different|another|the other|wrong)\b|\banswers? arp (?:requests? )?for (?:any|every|all|each|the other)\b|\bweak (?:host|end[- ]system) model\b|\b(?:inbound|incoming|ingress)\b[^.;]{0,40}\b(?:over|via|on|through|by)\b[^.;]{0,30}\b(?:while|but|and|whereas)\b[^.;]{0,12}\b(?:outbound|outgoing|egress)\b[^.;]{0,30}\b(?:over|via|on|through|by)\b|\b(?:repl(?:y|ies)|answers?|responses?)\b(?: \w+)? (?:go(?:es|ing)?|leav\w+|sent|come?s?|coming) (?:out )?(?:of|by|via|through|from|on|over) (?:the )?(?:eth|en[opsx]|em)\w*\d\b`)
+	shaping   = piece.Compile(`(?i)^traffic[- ]shap`)
 	noReach   = piece.Compile(`(?i)\b(?:can(?:no|')?t|cannot|can not|could(?: not|n't)|unable to|not able to)\b[^.;]{0,30}\b(?:ping|reach|connect|communicate|ssh)\b|\bping\b[^.;]{0,20}\bfail\w*|\b(?:not reachable|unreachable)\b`)
 	multipath = piece.Compile(`(?i)\b(?:mptcp|multipath tcp)\b`)
 	farWords  = piece.Compile(`(?i)\b\d[\d,.]* ?(?:miles|km) (?:apart|away|distance)\b|\b(?:distance|apart|separated|away)\b[^.;]{0,40}\b\d[\d,]{2,} ?(?:miles|km)\b|\b(?:over|long|larger?|great) distances?\b|\b(?:high|large|long|great)[- ](?:network )?(?:latency|latencies|rtts?|round[- ]trips?(?: times?)?)\b|\bfarther away\b|\b(?:geostationary|satellite)\b|\b(?:transatlantic|trans-atlantic|intercontinental|overseas|across the (?:ocean|atlantic|pacific|world))\b|\b(?:different|other|two|between) (?:\w+ )?(?:regions|continents|data ?cent(?:er|re)s)\b|\b(?:west|east) coast\b|\b(?:Singapore|Sydney|Tokyo|Frankfurt|London|Los Angeles|Virginia|Ohio|Oregon|Helsinki|N(?:ü|ue)rnberg|Mumbai|S(?:ã|a)o Paulo|Hong Kong)\b[^.;]{0,60}\b(?:Singapore|Sydney|Tokyo|Frankfurt|London|Los Angeles|Virginia|Ohio|Oregon|Helsinki|N(?:ü|ue)rnberg|Mumbai|S(?:ã|a)o Paulo|Hong Kong)\b`)
@@ -144,6 +145,9 @@ var deniable = map[string]bool{"relayed": true, "socket_full": true}
 
 // deniedWithin is a denial among the words of such a fact.
 var deniedWithin = piece.Compile(`(?i)\b(?:not|never|no longer)\b|n['’]t\b`)
+
+// lossless is how a loss goes on that is none: the title of a column, or a part of zero.
+var lossless = piece.Compile(`(?i)^(?: ?\(%\)|[^.;\d]{0,16}\b0(?:[.,]0+)? ?%)`)
 
 // perhaps are words just before losses that nobody saw for sure.
 var perhaps = piece.Compile(`(?i)\b(?:possibl[ey]|potential|apparent|suspected|maybe)(?: [a-z]+){0,3} $`)
@@ -238,7 +242,7 @@ func readWords(s *sink, lines []piece.Line) (read int) {
 	}
 	for key, words := range plain {
 		m := words.FindStringIndex(text)
-		if m == nil || deniable[key] && (denies.MatchString(text[:m[0]]) || deniedWithin.MatchString(text[m[0]:m[1]])) || (key == "lossy" || key == "bbr_helps") && none.MatchString(text) || key == "lossy" && perhaps.MatchString(text[:m[0]]) || key == "unreachable" && aRate.MatchString(text[m[1]:]) {
+		if m == nil || deniable[key] && (denies.MatchString(text[:m[0]]) || deniedWithin.MatchString(text[m[0]:m[1]])) || (key == "lossy" || key == "bbr_helps") && none.MatchString(text) || key == "lossy" && (perhaps.MatchString(text[:m[0]]) || lossless.MatchString(text[m[1]:])) || key == "unreachable" && aRate.MatchString(text[m[1]:]) {
 			continue
 		}
 		said(key, text[m[0]:m[1]])
@@ -265,7 +269,7 @@ func readWords(s *sink, lines []piece.Line) (read int) {
 	} else if m := oneCore.FindString(text); m != "" && !noHelp.MatchString(m) {
 		said("one_queue", m)
 	}
-	if m := wrongWay.FindStringIndex(text); m != nil && !denies.MatchString(text[:m[0]]) && !(failsOver.MatchString(text) && strings.Contains(text[m[0]:m[1]], "other")) {
+	if m := wrongWay.FindStringIndex(text); m != nil && !denies.MatchString(text[:m[0]]) && !shaping.MatchString(text[m[0]:m[1]]) && !(failsOver.MatchString(text) && strings.Contains(text[m[0]:m[1]], "other")) {
 		said("wrong_way", text[m[0]:m[1]])
 	}
 	if m := slotWords.FindStringSubmatch(text); m != nil {
@@ -281,7 +285,7 @@ func readWords(s *sink, lines []piece.Line) (read int) {
 }
 
 // alone are stories of which one by itself is an answer.
-var alone = []string{"no_partner", "aggregators_differ", "port_drops", "ring_drops", "crc_grows", "zero_window", "too_long", "softnet_grows", "churned", "frag_asked", "small_window", "greeting_hangs", "mtu_limit", "mtu_blamed", "cpu_bound", "shallow_buffers", "buffer_helps", "model_blamed", "one_bgp_path", "limited_by", "pps_limit", "requests_fixed", "window_low"}
+var alone = []string{"no_partner", "aggregators_differ", "port_drops", "ring_drops", "crc_grows", "zero_window", "too_long", "softnet_grows", "churned", "frag_asked", "small_window", "greeting_hangs", "mtu_limit", "mtu_blamed", "cpu_bound", "shallow_buffers", "buffer_helps", "model_blamed", "one_bgp_path", "limited_by", "pps_limit", "requests_fixed", "window_low", "half_duplex", "fixed_buffer"}
 
 // toldOf is how many of these were told.
 func (s *sink) toldOf(keys []string) (n int) {

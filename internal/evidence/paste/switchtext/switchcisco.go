@@ -147,7 +147,7 @@ func bundledBy(flags, vendor string) string {
 		return word
 	}
 	switch {
-	case flags == "bndl", vendor == "sonic" && strings.HasPrefix(flags, "S"):
+	case flags == "bndl", vendor == "sonic" && flags == "S": // S* is selected, but not in the switch's own table
 		return "yes"
 	case vendor == "sonic":
 		return "no"

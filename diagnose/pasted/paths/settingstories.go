@@ -1,0 +1,33 @@
+package paths
+
+import (
+	"github.com/linerate/linerate/diagnose/pasted/scene"
+	"github.com/linerate/linerate/record"
+)
+
+// settingStories are settings of two ends that do not fit, buffers that a program fixes, and
+// limits that somebody set, as sentences tell of them.
+var settingStories = []story{
+	{[]string{"fragmented", "tunnel_word"}, []string{"not_mtu", "mtu_helps_not", "mtu_helps", "mtu_limit", "mtu_blamed"}, true, record.MTU, 0.56, "the tunnel (packets cut in two)",
+		"By what is said, packets of a tunnel are cut in two: a full packet and the tunnel's header are more than the way takes, so that each becomes a long piece and a short one, twice the packets, and one lost piece loses both.",
+		"Set the tunnel's MTU to what the way takes less its header (1420 for WireGuard, 1400 for IPsec, 1450 for VXLAN over 1500), or clamp the MSS of what is forwarded into it (SRX: `set security flow tcp-mss ipsec-vpn mss 1350`; IOS: `ip tcp adjust-mss 1360`; Linux: `--clamp-mss-to-pmtu`), and copy DF to the outer header.", frameAsks},
+	{[]string{"half_duplex", "full_forced"}, []string{"full_now"}, true, record.Congestion, 0.62, "the port (duplex mismatch)",
+		"By what is said, one end of a cable was set to full duplex by hand and the other negotiates: negotiation without a partner falls back to half duplex, which takes what both ends send at a time for collisions and drops it. One direction suffers far more.",
+		"Set both ends of that cable alike: best both to auto (a gigabit needs it), else speed and duplex by hand at both; then look that late collisions and CRC errors no longer count.", duplexAsks},
+	{[]string{"half_duplex"}, []string{"full_forced", "full_now"}, true, record.Congestion, 0.5, "the port (half duplex)",
+		"By what is said, a port runs at half duplex: it sends or receives, never both, and each collision costs a wait. Mostly the other end was set by hand, or a cable or a port is bad.",
+		"Let both ends negotiate (auto), or set both alike by hand; change the cable where they then settle for half.", duplexAsks},
+	{[]string{"fixed_buffer", "send_buffer_named"}, []string{"not_window", "window_helps_not"}, false, record.SendBuffer, 0.6, "the program's own send buffer",
+		"By what is said, the program sets its send buffer itself, which ends the kernel's tuning: a connection has no more under way than that in each round trip, which nobody notices nearby, and far away is all.",
+		windowRemedy, longAsks},
+	{[]string{"fixed_buffer", "receive_buffer_named"}, []string{"not_window", "window_helps_not", "send_buffer_named"}, false, record.ReceiveWindow, 0.6, "the program's own receive buffer",
+		"By what is said, the program sets its receive buffer itself, which ends the kernel's tuning: the window is no larger than that, and neither is what a connection carries in each round trip.",
+		windowRemedy, longAsks},
+	{[]string{"shaping_named", "unlike_rates"}, []string{"shaper_slows", "limited_by", "limit_set"}, false, record.Shaper, 0.54, "the limit that is set",
+		"By what is said, a limit of somebody's (a hypervisor's or a cloud's traffic shaping) is what the rates come from: it holds for each card of a guest apart, whatever the links carry.",
+		"See which limit holds for which card (the hypervisor's port or network: average and peak bandwidth; the cloud's network offering), and set the same for all.", limitAsks},
+}
+
+var duplexAsks = []scene.Missing{
+	{Command: "ethtool LINK; ethtool -S LINK | grep -iE 'coll|crc'", Host: "the host", Why: "Speed, Duplex, Auto-negotiation, and late collisions"},
+	{Command: "show interfaces PORT status; show interfaces PORT | include duplex|collision|CRC", Host: "the switch", Why: "the same of the other end: a-half beside a host at full is a mismatch"}}

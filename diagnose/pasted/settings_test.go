@@ -1,0 +1,96 @@
+package pasted
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/linerate/linerate/record"
+)
+
+// TestSettingsTold: duplex, tunnels whose packets are cut, buffers that a program fixes and
+// limits that somebody set, as sentences tell of them, and sentences that name them alone.
+func TestSettingsTold(t *testing.T) {
+	judgeHardware(t, []hardwareCase{
+		{"a mismatch", "Downloads at this desk crawl.\nThe technician found the port at half duplex, since somebody had hard coded the PC to 100/full.\n", record.Congestion, 0.6, 0.65, "late collisions", ""},
+		{"half duplex alone", "The copies from this old printer server are slow.\nIts port came up at half-duplex after the move.\n", record.Congestion, 0.5, 0.55, "half duplex", ""},
+		{"full duplex", "The copies from this old printer server are slow.\nIts port is not at half-duplex, I looked.\n", record.Unknown, 0, 0, "", "half duplex"},
+		{"two halves of a sentence", "Copies from the lab are slow; the port there runs at half duplex.\n", record.Congestion, 0.5, 0.55, "half duplex", ""},
+		{"a tunnel's fragments", "Our IPsec tunnel between the two sites gives 3 MB/s, which is slow.\nIn the capture all packets are fragmented, a full one and a tiny one by turns.\n", record.MTU, 0.5, 0.6, "tcp-mss", ""},
+		{"fragments without a tunnel", "Our link between the two sites gives 3 MB/s, which is slow.\nIn the capture no packets are fragmented at all.\n", record.Unknown, 0, 0, "", "tcp-mss"},
+		{"a black hole", "The client's configuration omits MSS clamping, which makes a PMTUD (Path MTU Discovery) black hole on Linux.\n", record.MTU, 0.6, 0.65, "larger ones do not", ""},
+		{"large ones dropped", "Since the move both ports of the bond are dropping packets with sizes > the standard MTU of 1500.\nThe cause was a change in the bnx2 driver.\n", record.MTU, 0.6, 0.65, "larger ones do not", ""},
+		{"less MTU against fragments", "WireGuard gives 5 Mbps here.\nFix: set MTU = 1280 on both ends to eliminate fragmentation.\n", record.MTU, 0.6, 0.8, "Smaller packets help", ""},
+		{"a send buffer of its own", "The daemon sets SO_SNDBUF, which disables kernel buffer autotuning and makes a slow transfer where the way is long.\n", record.SendBuffer, 0.58, 0.65, "send buffer", ""},
+		{"a receive buffer of its own", "The client sets SO_RCVBUF, which disables autotuning and makes a slow download where the way is long.\n", record.ReceiveWindow, 0.58, 0.65, "receive buffer", ""},
+		{"loss of zero", "The way to the other site is slow, 11 Mbps at 190 ms.\n| Setting | Idle Latency (ms) | Download (Mbps) | Packet Loss (%) |\n| A | 190.91 | 11.22 | 0.0 |\n", record.ReceiveWindow, 0.4, 0.5, "", "slowed by few losses"},
+		{"a limit and a rate", "This guest is slow.\nIts vif is rate limited to 100 MB/s, and iperf shows 757 Mbit/s.\n", record.Shaper, 0.6, 0.65, "limited to 800 Mbit/s", ""},
+		{"a limit told behind its figure", "This guest is slow.\nIt has a 100 MBps rate limit, and iperf shows 757 Mbit/s.\n", record.Shaper, 0.6, 0.65, "limited to 800 Mbit/s", ""},
+		{"a limit far above", "This guest is slow.\nIt has a 100 MBps rate limit, and iperf shows 120 Mbit/s.\n", record.Unknown, 0, 0, "", "limited to 800"},
+		{"unlike limits", "The second NIC of our guest gets another bandwidth (vmware traffic shaping) than the bandwidth of the default NIC, which is different from the offer.\n", record.Shaper, 0.5, 0.6, "each card of a guest apart", "another interface than they should"},
+		{"the wrong way back", "Second address, second uplink, and it does not answer.\nThe return path of the packets is different because they'll be routed via the first one.\n", record.AsymmetricRoute, 0.5, 0.7, "table and a rule", ""},
+		{"ARP from everywhere", "Our docked laptop is slow, for any of its cards answers ARP for every address: inbound traffic arrives over wifi while outbound leaves over the cable.\n", record.AsymmetricRoute, 0.5, 0.7, "arp_ignore", ""},
+		{"all on a core", "Our router is slower since the update.\nWhen a test runs, all the load goes onto a single CPU there.\n", record.ReceiverCPU, 0.45, 0.6, "one core", ""},
+		{"a stack of its own", "Uploads within gVisor are slow: in the container 1.6 Mbit/s, on the host 2450 Mbit/s.\n", record.Application, 0.45, 0.55, "a program of its own", ""},
+		{"a rate behind iperf3's name", "The cable was changed, and it is slow still.\niperf3: 95 Mbit/s both directions\n", record.Unknown, 0, 0, "", "did not run"},
+		{"hashes of MAC addresses, in Japanese", "balance-xor と 802.3ad の default では 送信元、宛先 mac アドレスの xor の計算で決まる 。\nclient は router 越しなので traffic が 分散されない 。\n", record.SingleLink, 0.55, 0.65, "the router's", ""},
+		{"the same test, before and after", "Transfer speed was ~2.4 Gbits/sec, then with the new firmware it fell down to 1.4 Gbits/sec.\niperf3 before\n[ ID] Interval           Transfer     Bandwidth\n[  4]   0.00-10.00  sec  2.84 GBytes  2.44 Gbits/sec                  receiver\n", record.Unknown, 0, 0, "", "The network carries 2.44"},
+	})
+}
+
+// TestChannelsAsTheyAre: a channel that is down, or a member that the switch does not use,
+// is never told as well.
+func TestChannelsAsTheyAre(t *testing.T) {
+	const head = "admin@tor1:~$ show interfaces portchannel\nFlags: A - active, I - inactive, Up - up, Dw - Down, N/A - not available,\n       S - selected, D - deselected, * - not synced\n  No.  Team Dev       Protocol     Ports\n-----  -------------  -----------  ---------------------------\n"
+	const well = "    1  PortChannel1   LACP(A)(Up)  Ethernet0(S) Ethernet4(S)\n"
+	const ios = "tor#show etherchannel summary\nFlags:  D - down        P - bundled in port-channel\nGroup  Port-channel  Protocol    Ports\n------+-------------+-----------+-----------------------------------------------\n1      Po1(SU)         LACP      Gi1/0/1(P)  Gi1/0/2(P)\n"
+	judgeHardware(t, []hardwareCase{
+		{"all are well", head + well, Healthy, 0.7, 0.7, "both ends agree", ""},
+		{"one is down and empty", head + well + "    2  PortChannel2   LACP(A)(Dw)\n", record.Unknown, 0, 0, "", "both ends agree"},
+		{"a member is not synced", head + "    1  PortChannel1   LACP(A)(Up)  Ethernet0(S) Ethernet4(S*)\n", record.LACPDown, 0.6, 0.75, "Ethernet4", "both ends agree"},
+		{"none is synced", head + well + "    2  PortChannel2   LACP(A)(Dw)  Ethernet8(S*) Ethernet12(S*)\n", record.LACPDown, 0.6, 0.75, "not synced", "both ends agree"},
+		{"all are well, IOS", ios, Healthy, 0.7, 0.7, "both ends agree", ""},
+		{"one is down and empty, IOS", ios + "2      Po2(SD)         LACP      \n", record.Unknown, 0, 0, "", "both ends agree"},
+	})
+}
+
+// TestLooksAtCores: of several looks at the cores the busiest counts, and the mean where
+// one is printed.
+func TestLooksAtCores(t *testing.T) {
+	const head = "     CPU    %usr   %nice    %sys %iowait    %irq   %soft  %steal  %guest   %idle\n"
+	look := func(at string, full bool) string {
+		second := "0.00    0.00    1.00    0.00    0.00    1.00    0.00    0.00   98.00"
+		if full {
+			second = "0.00    0.00    1.00    0.00    0.00   99.00    0.00    0.00    0.00"
+		}
+		return at + head + at + "       0    1.00    0.00    1.00    0.00    0.00    0.00    0.00    0.00   98.00\n" + at + "       1    " + second + "\n\n"
+	}
+	const slow = "The router is slow.\n\n"
+	mean := "Average:  " + head + "Average:       0    1.00    0.00    1.00    0.00    0.00    0.00    0.00    0.00   98.00\nAverage:       1    0.00    0.00    1.00    0.00    0.00   17.00    0.00    0.00   82.00\n"
+	judgeHardware(t, []hardwareCase{
+		{"full, then idle", slow + look("02:26:21", true) + look("02:26:22", false) + look("02:26:23", false), record.ReceiverCPU, 0.7, 0.85, "core 1", ""},
+		{"idle, then full", slow + look("02:26:21", false) + look("02:26:22", true), record.ReceiverCPU, 0.7, 0.85, "core 1", ""},
+		{"one of eight", slow + look("02:26:21", true) + strings.Repeat(look("02:26:22", false), 7), record.Unknown, 0, 0, "", "core 1"},
+		{"the mean", slow + look("02:26:21", true) + look("02:26:22", false) + mean, record.Unknown, 0, 0, "", "core 1"},
+	})
+}
+
+// TestBareAllowances: AWS's counters as grep leaves them.
+func TestBareAllowances(t *testing.T) {
+	judgeHardware(t, []hardwareCase{
+		{"many", "Our instance is slow.\n\n    ethtool -S ens5\n    bw_in_allowance_exceeded: 314\n    bw_out_allowance_exceeded: 281794\n", record.Shaper, 0.85, 0.95, "bw_out_allowance_exceeded", ""},
+		{"none", "Our instance is slow.\n\n    ethtool -S ens5\n    bw_in_allowance_exceeded: 0\n    bw_out_allowance_exceeded: 0\n", record.Unknown, 0, 0, "", "allowance_exceeded)"},
+	})
+}
+
+// TestRulesThatAreThere: nobody is told to add a rule that he has added.
+func TestRulesThatAreThere(t *testing.T) {
+	const routes = "The second NIC of our VM on Azure cannot reach anything outside.\n\nroot@a:~# ip route\ndefault via 10.0.1.1 dev eth0\n10.0.1.0/24 dev eth0 proto kernel scope link src 10.0.1.4\n10.0.2.0/24 dev eth1 proto kernel scope link src 10.0.2.4\n"
+	const advice = "ip rule add from 10.0.2.4 table 102"
+	judgeHardware(t, []hardwareCase{
+		{"no rule", routes, record.AsymmetricRoute, 0.75, 0.85, advice, ""},
+		{"a rule, at a prompt", routes + "root@a:~# sudo ip rule add from 10.0.2.4/32 table sfn\n", record.Unknown, 0, 0, "", advice},
+		{"a rule, in a script", routes + "\nWe added these lines:\n\nip route add default via 10.0.2.1 dev eth1 table sfn\nip rule add from 10.0.2.0/24 table sfn\n", record.Unknown, 0, 0, "", advice},
+		{"a rule, in ifupdown", routes + "root@a:~# cat /etc/network/interfaces\nauto eth1\niface eth1 inet static\n    address 10.0.2.4/24\n    post-up ip rule add from 10.0.2.4 table sfn\n", record.Unknown, 0, 0, "", advice},
+		{"another's rule", routes + "root@a:~# ip rule add from 10.0.9.4/32 table sfn\n", record.AsymmetricRoute, 0.75, 0.85, advice, ""},
+	})
+}

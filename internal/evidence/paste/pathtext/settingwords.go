@@ -1,0 +1,29 @@
+package pathtext
+
+import "github.com/linerate/linerate/internal/evidence/paste/piece"
+
+// settingStories are what people tell of settings of two ends that do not fit, of buffers
+// that a program fixes, and of what somebody limits.
+var settingStories = []storyWords{
+	// A packet is cut in two by a tunnel's header, or dropped where no message says so.
+	{"fragmented", piece.Compile(`(?i)\b(?:packets?|frames?|datagrams?|esp|segments?)\b[^.;]{0,24}\b(?:get|gets|are|is|were|being|be|becomes?) (?:all |always |then )?fragmented\b|\b(?:packet|ip|ipsec|esp)[- ]fragmentation (?:is|was|were|occur\w*|happen\w*|kills?|caus\w+|at)\b|\bfragment\w*\b[^.;]{0,40}\bcausing\b[^.;]{0,20}\b(?:tcp |many )?(?:re-?trans\w+|drops?|loss)`)},
+	{"mtu_limit", piece.Compile(`(?i)\b(?:p-?mtu-?d?|path mtu)\b(?: discovery)?(?: ?\([^()]{0,40}\))?[^.;]{0,16}\bblack[- ]?hol(?:e|es|ed|ing)\b|\bdrop\w*\b[^.;]{0,12}\b(?:packets?|frames?)\b[^.;]{0,30}(?:>|\b(?:larger|greater|bigger|above|over|exceed\w*)\b)[^.;]{0,30}\b(?:mtu|1500)\b`)},
+	// A stack that runs as a program of its own.
+	{"user_stack", piece.Compile(`(?i)\b(?:gvisor|runsc|slirp\w*|vpnkit|gvproxy|passt|rootlesskit|netstack|user-?mode network\w*)\b`)},
+	// The two ends of a cable differ in duplex.
+	{"half_duplex", piece.Compile(`(?i)\b(?:at|in|to|is|was|were|are|runs?|running|as|negotiat\w+|shows?|reports?|says?|stuck|has|had)\b[^.;,]{0,20}\bhalf[- ]?duplex\b|\b(?:duplex:? ?half|(?:10|100)(?: ?mb\w*)? ?[/-] ?half|duplex mismatch)\b`)},
+	{"full_forced", piece.Compile(`(?i)\b(?:hard[- ]?cod\w+|forc\w+|fix\w+|manually|static\w*|set|configur\w+|locked)\b[^.;]{0,40}\b(?:full[- ]?duplex|(?:10|100|1000)(?: ?mb\w*)? ?[/ -] ?full)\b|\blate collisions?\b|\bduplex mismatch\b`)},
+	{"full_now", piece.Compile(`(?i)\bduplex:? ?full\b|\bfull[- ]?duplex (?:on|at) both\b`)},
+	// A buffer of a fixed size ends the kernel's tuning of it.
+	{"fixed_buffer", piece.Compile(`(?i)\bdisabl\w+\b[^.;]{0,30}\b(?:auto-?(?:tun\w+|siz\w+|scal\w+)|dynamic (?:buffer |window )?(?:siz\w+|tuning|scal\w+))`)},
+	{"send_buffer_named", piece.Compile(`(?i)\b(?:so_sndbuf|(?:tcp |socket )?send buffers?|snd_?buf\w*)\b`)},
+	{"receive_buffer_named", piece.Compile(`(?i)\b(?:so_rcvbuf|(?:tcp |socket )?rec(?:ei)?v(?:e|er)? buffers?|rcv_?buf\w*)\b`)},
+	// A limit that is set on the way of some.
+	{"shaping_named", piece.Compile(`(?i)\btraffic[- ]shap(?:ing|er)\b|\b(?:network|nic|interface|vif|port)[- ](?:throttling|rate|bandwidth)[- ](?:rate|limit\w*|cap)\b`)},
+	{"unlike_rates", piece.Compile(`(?i)\b(?:bandwidth|speed|rate|throughput)\b[^.;]{0,60}\b(?:different|unlike|not the same|lower|less|other) (?:than|from|to|of|value)\b|\bdifferent (?:bandwidth|speed|rate|throughput)\b`)},
+	// One core has all the work, as the load of a system is told.
+	{"one_core_used", piece.Compile(`(?i)\b(?:all|whole|entire|most) (?:of )?(?:the |its |this )?(?:load|work|processing|traffic|interrupts?)\b[^.;]{0,24}\b(?:on|onto|to|by|in)\b (?:just |only )?(?:1|one|a single|single|the first) (?:cpu )?(?:core|cpu|thread)\b`)},
+	// MAC addresses choose the link, and a router's is the only one, in Japanese.
+	{"mac_hash", piece.Compile(`(?i)mac ?アドレス[^。]{0,30}(?:xor|計算|ハッシュ|hash)`)},
+	{"routed_way", piece.Compile(`(?i)(?:ルーター?|router|ゲートウェイ)[^。]{0,16}(?:越し|経由|1つ|一つ|固定)`)},
+}
