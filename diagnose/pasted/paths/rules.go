@@ -13,6 +13,8 @@ import (
 // costs what it carries.
 const (
 	faint = 1.0 / 25
+	// ownStack is what a stack that is a program of its own may leave.
+	ownStack = 1.0 / 4
 	slow  = 0.85
 )
 
@@ -143,7 +145,7 @@ func slowOverlay(v *scene.View) {
 		v.Add(record.MTU, 0.46-doubt, p.host, p.name()+" (MTU)",
 			fmt.Sprintf("%s carries %.2g %% of what the path does: encryption does not cost that much. Either its packets are too large for a part of the path (PPPoE, another tunnel, LTE) and are cut or lost, or a provider slows UDP.", p.name(), 100*part),
 			"`ping -M do -s 1372 PEER` inside the tunnel, then less; set its MTU to what passes plus 28 (1280 is a safe trial), on both ends. No better: `iperf3 -u -b` beside the tunnel says whether UDP is slowed.", evidence...).Ask = asks(v, p)
-	case part < slow && v.Said("user_stack"):
+	case part < ownStack && v.Said("user_stack"):
 		v.Add(record.Application, 0.5-doubt, p.host, "the network stack in user space",
 			fmt.Sprintf("%s carries %.2g %% of what the nodes do, and its network is a program of its own (gVisor, slirp, vpnkit): that program's TCP and its copies are the limit, or what it does not know of the card's offloads.", p.name(), 100*part),
 			"Give it the host's stack for a trial (gVisor: `--network=host`; rootless containers: pasta or a real bridge; Docker Desktop: the host's network), its newest version, and GSO or GRO off on the host's side.", evidence...).Ask = asks(v, p)
