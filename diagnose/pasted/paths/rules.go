@@ -15,7 +15,7 @@ const (
 	faint = 1.0 / 25
 	// ownStack is what a stack that is a program of its own may leave.
 	ownStack = 1.0 / 4
-	slow  = 0.85
+	slow     = 0.85
 )
 
 // leastWork is what any processor encrypts: less is no matter of work.
