@@ -31,6 +31,8 @@ func TestSettingsTold(t *testing.T) {
 		{"ARP from everywhere", "Our docked laptop is slow, for any of its cards answers ARP for every address: inbound traffic arrives over wifi while outbound leaves over the cable.\n", record.AsymmetricRoute, 0.5, 0.7, "arp_ignore", ""},
 		{"all on a core", "Our router is slower since the update.\nWhen a test runs, all the load goes onto a single CPU there.\n", record.ReceiverCPU, 0.45, 0.6, "one core", ""},
 		{"a stack of its own", "Uploads within gVisor are slow: in the container 1.6 Mbit/s, on the host 2450 Mbit/s.\n", record.Application, 0.45, 0.55, "a program of its own", ""},
+		{"power saving", "Our r8169 card receives slowly, 40 Mbit/s.\nAfter disabling ASPM on the kernel's command line it is fast again.\n", record.CardSlot, 0.55, 0.7, "--set-eee", ""},
+		{"power saving in vain", "Our r8169 card receives slowly, 40 Mbit/s.\nDisabling ASPM on the kernel's command line made no difference.\n", record.Unknown, 0, 0, "", "--set-eee"},
 		{"a rate behind iperf3's name", "The cable was changed, and it is slow still.\niperf3: 95 Mbit/s both directions\n", record.Unknown, 0, 0, "", "did not run"},
 		{"hashes of MAC addresses, in Japanese", "balance-xor と 802.3ad の default では 送信元、宛先 mac アドレスの xor の計算で決まる 。\nclient は router 越しなので traffic が 分散されない 。\n", record.SingleLink, 0.55, 0.65, "the router's", ""},
 		{"the same test, before and after", "Transfer speed was ~2.4 Gbits/sec, then with the new firmware it fell down to 1.4 Gbits/sec.\niperf3 before\n[ ID] Interval           Transfer     Bandwidth\n[  4]   0.00-10.00  sec  2.84 GBytes  2.44 Gbits/sec                  receiver\n", record.Unknown, 0, 0, "", "The network carries 2.44"},

@@ -44,9 +44,10 @@ var (
 	ringWords   = piece.Compile(`(?i)\b(?:rings?(?: (?:buffers?|size|parameters?))?|buffer rings?|(?:rx|tx|receive|transmit) (?:buffers?|descriptors?|rings?)|ethtool ?--?(?:G|set-ring))\b`)
 	windowWords = piece.Compile(`(?i)\b(?:(?:tcp |receive |rcv |send |socket )*window(?: ?sizes?)?|(?:tcp|receive|rcv|send|socket) windows?(?: ?sizes?)?|(?:tcp|socket) (?:receive |send )?buffers?(?: ?sizes?)?)\b|\biperf3? (?:\S+ )*-w ?\d|\b(?:tcp_[rw]mem|[rw]mem_max|(?:snd|rcv)buf\w*|so_(?:snd|rcv)buf)\b`)
 	larger      = piece.Compile(`(?i)\b(?:rais\w+|increas\w+|modif\w+|adjust\w*|bump\w*|enlarg\w+|scal(?:e|ed|ing) up|larger|bigger|chang\w+|set(?:ting)?|explicit\w+|maxim\w+|tun\w+|-w ?\d)`)
-	tunedWords  = piece.Compile(`(?i)\b(?:helps?|helped|fix(?:es|ed)?|solve[sd]?|resolve[sd]?|removes? (?:the )?(?:issue|problem|drops?|loss)|improves?d?|faster|full speed|works?|gone|goes away|disappear\w*|all is (?:good|well|fine)|good again|could (?:ship|get|reach)|can (?:sustain|reach)|(?:speeds?|throughput|rates?) (?:c(?:o|a)mes?|is|are|was|were|went|goes) back|went (?:up )?(?:from|to)|jump\w*|increases?)\b`)
+	tunedWords  = piece.Compile(`(?i)\b(?:helps?|helped|fix(?:es|ed)?|solve[sd]?|resolve[sd]?|removes? (?:the )?(?:issue|problem|drops?|loss)|improves?d?|faster|fast again|(?:is|are|was|were|runs?) (?:fast|fine|ok|okay) now|full speed|works?|gone|goes away|disappear\w*|all is (?:good|well|fine)|good again|could (?:ship|get|reach)|can (?:sustain|reach)|(?:speeds?|throughput|rates?) (?:c(?:o|a)mes?|is|are|was|were|went|goes) back|went (?:up )?(?:from|to)|jump\w*|increases?)\b`)
 	flowControl = piece.Compile(`(?i)\b(?:flow control|pause frames?|802\.3x|ethernet pause)\b|\b(?:enabled|disabled|turned on|turned off) fc\b[^.;]{0,24}\b(?:switch|nic|port|link|router)`)
 	swapped     = piece.Compile(`(?i)\b(?:swap|replac|exchang|chang)\w*\b[^.;]{0,25}\b(?:cables?|patch cords?|dac|transceivers?|sfp\S*|modules?)\b|\b(?:new|another|different|other) (?:(?:ethernet|patch|cat ?\d\w?|network) ?)*(?:cable|patch cord|dac|transceiver|sfp\S*|module)\b|\b(?:bad|faulty|broken|damaged) (?:(?:ethernet|patch|cat ?\d\w?|network) ?)*(?:cable|transceiver|sfp\S*|module)\b|\b(?:problem|fault|issue|defect|damage)\w*\b[^.;]{0,16}\b(?:cables?|transceivers?|sfp\S*|modules?)\b[^.;]{0,60}\b(?:chang|replac|swapp|exchang)\w*`)
+	savingWords = piece.Compile(`(?i)\b(?:pcie?_?aspm|aspm|active[- ]state power\w*|eee|energy[- ]efficient[- ]ethernet|green[- ]ethernet)\b`)
 	driverWords = piece.Compile(`(?i)\b(?:updat|upgrad|downgrad|chang|install|revert|roll\w* back|us|switch)\w*\b[^.;]{0,40}\b(?:drivers?|firmware|nvm)\b`)
 )
 
@@ -57,6 +58,7 @@ var tried = []struct {
 }{
 	{"ring_helps", []piece.Pattern{ringWords, larger}}, {"window_helps", []piece.Pattern{windowWords, larger}},
 	{"pause_helps", []piece.Pattern{flowControl}}, {"cable_helps", []piece.Pattern{swapped}}, {"driver_helps", []piece.Pattern{driverWords}},
+	{"saving_helps", []piece.Pattern{savingWords}},
 }
 
 // thisHelped is how a sentence says that what an earlier one tells to do helped.
