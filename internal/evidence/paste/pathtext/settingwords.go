@@ -16,8 +16,8 @@ var settingStories = []storyWords{
 	{"full_now", piece.Compile(`(?i)\bduplex:? ?full\b|\bfull[- ]?duplex (?:on|at) both\b`)},
 	// A buffer of a fixed size ends the kernel's tuning of it.
 	{"fixed_buffer", piece.Compile(`(?i)\bdisabl\w+\b[^.;]{0,30}\b(?:auto-?(?:tun\w+|siz\w+|scal\w+)|dynamic (?:buffer |window )?(?:siz\w+|tuning|scal\w+))`)},
-	{"send_buffer_named", piece.Compile(`(?i)\b(?:so_sndbuf|(?:tcp |socket )?send buffers?|snd_?buf\w*)\b`)},
-	{"receive_buffer_named", piece.Compile(`(?i)\b(?:so_rcvbuf|(?:tcp |socket )?rec(?:ei)?v(?:e|er)? buffers?|rcv_?buf\w*)\b`)},
+	{"send_buffer_named", piece.Compile(`(?i)\b(?:so_sndbuf|(?:tcp |socket )?send buffers?|snd_?buf)\b`)},
+	{"receive_buffer_named", piece.Compile(`(?i)\b(?:so_rcvbuf|(?:tcp |socket )?rec(?:ei)?v(?:e|er)? buffers?|rcv_?buf)\b`)},
 	// A limit that is set on the way of some.
 	{"shaping_named", piece.Compile(`(?i)\btraffic[- ]shap(?:ing|er)\b|\b(?:network|nic|interface|vif|port)[- ](?:throttling|rate|bandwidth)[- ](?:rate|limit\w*|cap)\b`)},
 	{"unlike_rates", piece.Compile(`(?i)\b(?:bandwidth|speed|rate|throughput)\b[^.;]{0,60}\b(?:different|unlike|not the same|lower|less|other) (?:than|from|to|of|value)\b|\bdifferent (?:bandwidth|speed|rate|throughput)\b`)},
