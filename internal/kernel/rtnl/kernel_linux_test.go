@@ -180,9 +180,17 @@ func checkCounters(t *testing.T) error {
 		return err
 	}
 	defer h.Close()
-	before, err := h.Counters([]string{"lr1", "lr0"})
-	if err != nil {
-		return err
+	read := func() ([]LinkCounters, error) { return h.Counters([]string{"lr1", "lr0"}) }
+	before, err := read()
+	for range 30 { // what the kernel itself sends on a new link may fall between the two
+		if err != nil {
+			return err
+		}
+		time.Sleep(50 * time.Millisecond)
+		last := before
+		if before, err = read(); err == nil && before[0].Counters == last[0].Counters && before[1].Counters == last[1].Counters {
+			break
+		}
 	}
 	return sendRaw(t, h, before)
 }
