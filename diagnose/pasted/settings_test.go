@@ -31,6 +31,12 @@ func TestSettingsTold(t *testing.T) {
 		{"ARP from everywhere", "Our docked laptop is slow, for any of its cards answers ARP for every address: inbound traffic arrives over wifi while outbound leaves over the cable.\n", record.AsymmetricRoute, 0.5, 0.7, "arp_ignore", ""},
 		{"all on a core", "Our router is slower since the update.\nWhen a test runs, all the load goes onto a single CPU there.\n", record.ReceiverCPU, 0.45, 0.6, "one core", ""},
 		{"a stack of its own", "Uploads within gVisor are slow: in the container 1.6 Mbit/s, on the host 2450 Mbit/s.\n", record.Application, 0.45, 0.55, "a program of its own", ""},
+		{"a black hole, and the message that is missing", "MSS clamping is missing, which causes a PMTUD black hole on Linux.\n\nICMP \"Fragmentation Needed\" messages are not returned through the tunnel.\n", record.MTU, 0.55, 0.65, "larger ones do not", ""},
+		{"pings above a size", "Between the guests of both hosts we saw packets being dropped.\nIt is dropping ping frames when using option -s2003 or above.\n", record.MTU, 0.55, 0.65, "larger ones do not", ""},
+		{"a smaller MTU that ends stalls", "File transfers over zerotier stall.\nIf I drop the MTU to 1400 the problem remains, but dropping to 1300 causes the stalls to stop.\n", record.MTU, 0.6, 0.8, "Smaller packets help", ""},
+		{"a faster server beside", "Uploads by SFTP are slow.\nThe transfer speed is much lower than OpenSSH on the same host.\n", record.Application, 0.45, 0.55, "another program is faster", ""},
+		{"all by one interface", "We made an LACP bond of four NICs, and all performance seems to go through one interface instead of using four interfaces.\n", record.SingleLink, 0.4, 0.6, "", ""},
+		{"statistics that grow elsewhere", "The bond of our OVS is slow.\nstatistics : {collisions=0, rx_bytes=1189946, rx_crc_err=0, rx_dropped=0, rx_errors=0, rx_over_err=0, rx_packets=12963, tx_bytes=818}\n", record.Unknown, 0, 0, "", "drops what it receives"},
 		{"power saving", "Our r8169 card receives slowly, 40 Mbit/s.\nAfter disabling ASPM on the kernel's command line it is fast again.\n", record.CardSlot, 0.55, 0.7, "--set-eee", ""},
 		{"power saving in vain", "Our r8169 card receives slowly, 40 Mbit/s.\nDisabling ASPM on the kernel's command line made no difference.\n", record.Unknown, 0, 0, "", "--set-eee"},
 		{"a rate behind iperf3's name", "The cable was changed, and it is slow still.\niperf3: 95 Mbit/s both directions\n", record.Unknown, 0, 0, "", "did not run"},
@@ -81,6 +87,19 @@ func TestBareAllowances(t *testing.T) {
 	judgeHardware(t, []hardwareCase{
 		{"many", "Our instance is slow.\n\n    ethtool -S ens5\n    bw_in_allowance_exceeded: 314\n    bw_out_allowance_exceeded: 281794\n", record.Shaper, 0.85, 0.95, "bw_out_allowance_exceeded", ""},
 		{"none", "Our instance is slow.\n\n    ethtool -S ens5\n    bw_in_allowance_exceeded: 0\n    bw_out_allowance_exceeded: 0\n", record.Unknown, 0, 0, "", "allowance_exceeded)"},
+	})
+}
+
+// TestLimitsInOutputs: limits that outputs and commands show, as pages have them: without
+// indents, in small letters, and by makers' names of adapters.
+func TestLimitsInOutputs(t *testing.T) {
+	const police = "Users of the branch see a slow network.\n\nService-policy output: QOS\nclass-map: BULK (match-all)\n1000 packets, 100000 bytes\ndrop rate 2000 bps\nmatch: ip dscp ef\npolice:\ncir 4000000 bps, bc 125000 bytes\nconformed 500 packets, 50000 bytes; actions:\ntransmit\n"
+	judgeHardware(t, []hardwareCase{
+		{"a policer that drops", police + "exceeded 500 packets, 50000 bytes; actions:\ndrop\n", record.Shaper, 0.6, 0.9, "4.00 Mbit/s", ""},
+		{"a policer that does not", police + "exceeded 0 packets, 0 bytes; actions:\ndrop\n", record.Unknown, 0, 0, "", "polices to 4.00"},
+		{"dladm", "Copies are slow.\n\n$ dladm set-linkprop -p maxbw=2m e1000g0\n", record.Shaper, 0.55, 0.65, "limits a link or a flow of this host to 2.00 Mbit/s", ""},
+		{"an adapter at USB 2", "Gigabit only.\n\n|__1-3 1c04:0015:0101 00 2.10 480MBit/s 500mA 1IF (QNAP QNAP QNA-UC5G1T USB to 5GbE Adapter 2BI03114)\n", record.CardSlot, 0.75, 0.85, "USB 2.0", ""},
+		{"an adapter at USB 3", "Gigabit only.\n\n|__2-3 1c04:0015:0101 00 3.20 5000MBit/s 500mA 1IF (QNAP QNAP QNA-UC5G1T USB to 5GbE Adapter 2BI03114)\n", record.Unknown, 0, 0, "", "USB 2.0"},
 	})
 }
 

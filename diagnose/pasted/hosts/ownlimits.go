@@ -41,6 +41,12 @@ func ownLimits(v *scene.View) {
 			if own && len(evidence) > 2 {
 				sure = 0.94
 			}
+			if name == "dladm" || name == "flowadm" {
+				v.Add(record.Shaper, sure, h, fmt.Sprintf("%s (%s)", name, words.Text),
+					fmt.Sprintf("%s limits a link or a flow of this host to %v (%s): no program gets more, whatever the network carries.", name, limit, words.Text),
+					"Raise the limit or take it out: `dladm reset-linkprop -p maxbw LINK`, `flowadm remove-flow FLOW`.", evidence...)
+				continue
+			}
 			what := map[string]string{"vzdump": "the backup job (vzdump)"}[name]
 			v.Add(record.Application, sure, h, fmt.Sprintf("%s (%s)", cmp.Or(what, name), words.Text),
 				fmt.Sprintf("%s limits itself: its bandwidth limit (bwlimit) is %s, that is %v. The network is not asked for more.", cmp.Or(what, name), words.Text, limit),

@@ -71,6 +71,8 @@ var programLimits = map[string]programLimit{
 	"trickle":   {piece.Compile(`\s-[du] ?(\d+)()\b`), 8 * 1024, 8 * 1024},
 	"syncoid":   {piece.Compile(`--(?:source|target)-bwlimit[= ]([\d.]+)([kKmMgG]?)\b`), 8, 8 * 1024},
 	"vzdump":    {piece.Compile(`--?bwlimit[= ](\d+)()\b`), 8 * 1024, 8 * 1024},
+	"dladm":     {piece.Compile(`\smaxbw=([\d.]+)([kKmMgG]?)\b`), 1e6, 1000},
+	"flowadm":   {piece.Compile(`\smaxbw=([\d.]+)([kKmMgG]?)\b`), 1e6, 1000},
 	"qmrestore": {piece.Compile(`--?bwlimit[= ](\d+)()\b`), 8 * 1024, 8 * 1024},
 }
 
@@ -80,7 +82,7 @@ type foundLimit struct {
 	bits           float64
 }
 
-var commandWord = piece.Compile(`(?:^|[\s/|;&"'(])(rsync|rclone|curl|wget|scp|sftp|borg|restic|pv|mbuffer|trickle|syncoid|vzdump|qmrestore)(?:\.exe)?\s`)
+var commandWord = piece.Compile(`(?:^|[\s/|;&"'(])(rsync|rclone|curl|wget|scp|sftp|borg|restic|pv|mbuffer|trickle|syncoid|vzdump|qmrestore|dladm|flowadm)(?:\.exe)?\s`)
 
 // limitOf is the limit that a command line sets; nil none.
 func limitOf(line string) *foundLimit {
@@ -97,16 +99,19 @@ func limitOf(line string) *foundLimit {
 		if v == nil {
 			continue
 		}
-		bits := piece.Float(v[1]) * p.base
+		bits, kilo := piece.Float(v[1])*p.base, 1024.0
+		if p.letter == 1000 {
+			kilo = 1000
+		}
 		switch strings.ToUpper(v[2]) {
 		case "B":
 			bits = piece.Float(v[1]) * 8
 		case "K":
 			bits = piece.Float(v[1]) * p.letter
 		case "M":
-			bits = piece.Float(v[1]) * p.letter * 1024
+			bits = piece.Float(v[1]) * p.letter * kilo
 		case "G":
-			bits = piece.Float(v[1]) * p.letter * 1024 * 1024
+			bits = piece.Float(v[1]) * p.letter * kilo * kilo
 		}
 		if bits > 0 {
 			return &foundLimit{program, strings.TrimSpace(v[0]), bits}

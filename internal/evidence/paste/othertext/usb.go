@@ -41,7 +41,7 @@ var usbMacSpeed = piece.Compile(`^Up to (\d+) ([MG])b/s$`)
 // usbDrivers are those of network adapters.
 var usbDrivers = piece.Words("r8152 r8153_ecm ax88179_178a asix cdc_ncm cdc_ether cdc_mbim aqc111 smsc75xx smsc95xx lan78xx dm9601 rtl8150 pegasus mcs7830 sr9700 ax_usb_nic")
 
-var usbNetwork = piece.Compile(`(?i)\b(?:LAN|Ethernet|Network|NIC|10/100|Gigabit|RTL815[2-9]|AX88\d+|AQC\d+|2\.5G|5G ?base|10G)\b`)
+var usbNetwork = piece.Compile(`(?i)\b(?:LAN|Ethernet|Network|NIC|10/100|Gigabit|RTL815[2-9]|AX88\d+|AQC\d+|2\.5G|5G ?base|10G|[\d.]+ ?GbE)\b`)
 
 func readUSB(s *sink, lines []piece.Line) int {
 	name := ""

@@ -180,6 +180,9 @@ var exclusions = func() (out []struct {
 // anySize is how a sentence says that small frames fare as large ones do.
 var anySize = piece.Compile(`(?i)\b1500(?: bytes?)?\b[^.;,]{0,12}\b(?:too|as well|also|makes? no difference|made no difference|(?:the )?same)\b|\b(?:also|even|still|same)\b[^.;,]{0,24}\b(?:with|at|on|back to|using)\b[^.;,\d]{0,16}\b1500\b|\bwith (?:and|or) without jumbo\b|\b(?:with|at|between) 1500 (?:and|or) 9000\b`)
 
+// fragmentNeeded is the message whose absence excludes no MTU.
+var fragmentNeeded = piece.Compile(`(?i)\bfragmentation[ -]needed\b`)
+
 // deny notes which causes a sentence excludes, or whose remedy was tried already.
 func (s *sink) deny(sentence string, l piece.Line) {
 	if strings.HasSuffix(strings.TrimSpace(sentence), "?") || tunedWords.MatchString(sentence) && !noHelp.MatchString(sentence) {
@@ -189,7 +192,7 @@ func (s *sink) deny(sentence string, l piece.Line) {
 		s.Set("said", "not_mtu", m, l)
 	}
 	for _, e := range exclusions {
-		if m := e.shape.FindString(sentence); m != "" && !s.told(e.key) {
+		if m := e.shape.FindString(sentence); m != "" && !s.told(e.key) && !(e.key == "not_mtu" && fragmentNeeded.MatchString(sentence)) {
 			s.Set("said", e.key, m, l)
 		}
 	}

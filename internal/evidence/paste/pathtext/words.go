@@ -20,6 +20,9 @@ var PathWords = piece.Reader{
 // fewestWords are those of a sentence.
 const fewestWords = 5
 
+// fewestPairs are those of a line of keys and values, which nobody speaks.
+const fewestPairs = 5
+
 // marks are words of which each line that counts has one.
 var marks = []string{"stall", "flannel", "calico", "cilium", "weave", "canal", "vxlan", "geneve", "ipip", "wireguard", "openvpn", "ipsec", "strongswan", "tailscale", "zerotier", "netbird", "tunnel", "vpn", "overlay", "nebula", "tinc", "n2n", " gre", "backend",
 	"pod", "container", "kube", "k3s", "k8s", "rke", "docker", "virtio", "vmxnet", "netvsc", "hyper-v", "e1000", "guest", "mtu", "mss", "offload", "lro", "gro", "tso", "lso", "gso", "checksum",
@@ -36,7 +39,7 @@ func mayTell(line string) bool {
 	if tellsSize(line) {
 		return true
 	}
-	if !piece.Spoken(line) {
+	if !piece.Spoken(line) || strings.Count(line, "=") >= fewestPairs {
 		return false
 	}
 	low := strings.ToLower(line)
@@ -87,7 +90,7 @@ const (
 
 // Sentences that tell what helped, or what passes.
 var (
-	mtuHelps  = piece.Compile(`(?i)\b(?:the )?(?:mtu|mss)\b(?: \w+){0,3} (?:has |have )?(?:fixed|solved|resolved) (?:it|this|that|the)\b|\b(?:success\w*|full|good|better|faster|fix(?:ed)?|solved?|works?)\b[^.;]{0,120}\bby (?:lower|reduc|decreas|clamp)\w*(?: \w+){0,2} (?:mtu|mss|mru)\b|\b(?:lower(?:ed|ing)?|reduc(?:e|ed|ing)|decreas(?:e|ed|ing)|dropp(?:ed|ing)|smaller)\b[^.;]{0,30}\b(?:mtu|mss|mru)\b[^.;]{0,60}\b(?:improves?d?|restor\w+|fix(?:es|ed)?|solve[sd]?|helps?|works?|resolve[sd]?|better|faster|full speed)\b|\b(?:set|setting|forc(?:e|ed|ing)|chang(?:e|ed|ing))\b[^.;]{0,44}\b(?:mtu|mss|mru)\b[^.;]{0,60}\b(?:improves?d?|fix(?:es|ed)?|solve[sd]?|resolve[sd]?|full speed|works? (?:perfectly|normally|again|now))\b|\bmss clamp\w*\b[^.;]{0,40}\b(?:fix(?:es|ed)?|solve[sd]?|help(?:s|ed)?|works?)\b|\b(?:fix|set|lower|reduc|decreas|chang)\w*\b[^.;]{0,40}\b(?:mtu|mss)\b[^.;]{0,60}\b(?:eliminat|avoid|prevent|stop)\w*\b[^.;]{0,20}\bfragment\w*`)
+	mtuHelps  = piece.Compile(`(?i)\b(?:the )?(?:mtu|mss)\b(?: \w+){0,3} (?:has |have )?(?:fixed|solved|resolved) (?:it|this|that|the)\b|\b(?:success\w*|full|good|better|faster|fix(?:ed)?|solved?|works?)\b[^.;]{0,120}\bby (?:lower|reduc|decreas|clamp)\w*(?: \w+){0,2} (?:mtu|mss|mru)\b|\b(?:lower(?:ed|ing)?|reduc(?:e|ed|ing)|decreas(?:e|ed|ing)|dropp(?:ed|ing)|smaller)\b[^.;]{0,30}\b(?:mtu|mss|mru)\b[^.;]{0,60}\b(?:improves?d?|restor\w+|fix(?:es|ed)?|solve[sd]?|helps?|works?|resolve[sd]?|better|faster|full speed)\b|\b(?:set|setting|forc(?:e|ed|ing)|chang(?:e|ed|ing))\b[^.;]{0,44}\b(?:mtu|mss|mru)\b[^.;]{0,60}\b(?:improves?d?|fix(?:es|ed)?|solve[sd]?|resolve[sd]?|full speed|works? (?:perfectly|normally|again|now))\b|\bmss clamp\w*\b[^.;]{0,40}\b(?:fix(?:es|ed)?|solve[sd]?|help(?:s|ed)?|works?)\b|\bmtu\b[^.;]{0,80}\b(?:dropp|lower|reduc|decreas)ing\b[^.;]{0,30}\b1[0-4]\d\d\b[^.;]{0,60}\b(?:to stop|stops?|stopped|goes away|went away|full (?:speed|bandwidth)|works?)\b|\b(?:fix|set|lower|reduc|decreas|chang)\w*\b[^.;]{0,40}\b(?:mtu|mss)\b[^.;]{0,60}\b(?:eliminat|avoid|prevent|stop)\w*\b[^.;]{0,20}\bfragment\w*`)
 	large     = piece.Compile(`(?i)\b(?:jumbo|8[5-9]\d\d|9[0-2]\d\d)\b`)
 	mtuRaised = piece.Compile(`(?i)\bset(?:ting)?\b[^.;]{0,20}\bmtu\b[^.;]{0,16}\b(?:8[5-9]\d\d|9[0-2]\d\d)\b[^.;]{0,60}\b(?:reach\w*|gets?|got|can (?:get|reach|do)|up to)\b|\b(?:rais(?:e|ed|ing)|increas(?:e|ed|ing))\b[^.;]{0,40}\b(?:mtu|frames?)\b[^.;]{0,80}\b(?:increas\w+|improv\w+|went from|faster|got (?:\w+ ){0,2}(?:speeds?|throughput)|reach\w*)\b|\b(?:mtu|frames?)\b[^.;]{0,30}\b(?:rais|increas)(?:ed|ing)\b[^.;]{0,80}\b(?:increas\w+|improv\w+|went from|faster)\b|\bmtu (?:to|of|=) ?(?:9000|8950|8951|8900)\b[^.;]{0,80}\b(?:increas\w+|improv\w+|went from)\b`)
 	oneQueue  = piece.Compile(`(?i)\b(?:by|on|in|to|only|into) (?:the )?(?:same|one|a single|single|1) (?:rx |tx |rss |receive |hardware |nic )?queue\b|\ball (?:packets|traffic|interrupts|irqs)\b[^.;]{0,40}\b(?:one|same|single) (?:cpu|core|queue)\b`)

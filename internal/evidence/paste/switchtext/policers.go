@@ -14,7 +14,7 @@ var PolicyCounters = piece.Reader{
 	Kind:     "show policy-map interface",
 	Commands: []string{"show", "sh"},
 	Starts: func(line string) bool {
-		return strings.Contains(line, "Service-policy") && policyAttached.MatchString(line) || strings.Contains(line, "Class") && policyClass.MatchString(line)
+		return strings.Contains(line, "Service-policy") && policyAttached.MatchString(line) || strings.Contains(line, "lass") && policyClass.MatchString(line)
 	},
 	Owns: func(s piece.Segment, line string) bool {
 		return strings.Contains(s.Command, "policy-map int") && policyPort.MatchString(line)
@@ -26,7 +26,7 @@ var policyPort = piece.Compile(`^ ?([A-Z][A-Za-z-]*\d[\d/.:]*)[ :]*$`)
 
 var policyAttached = piece.Compile(`^\s*Service-policy(?: \(\w+\))? ?(input|output|\(?in\)?|\(?out\)?)\s*:\s*(\S+)`)
 
-var policyClass = piece.Compile(`^\s*(?:Class-map(?: \(\w+\))?:\s+|Class: ?)(\S+)(?:\s+\(match|$)`)
+var policyClass = piece.Compile(`^\s*(?:(?i:class-map)(?: \(\w+\))?:\s+|Class: ?)(\S+)(?:\s+\(match|$)`)
 
 var policyAsked = piece.Compile(`policy-map int\w*\s+([A-Za-z][A-Za-z-]*\s?\d[\d/.:]*)`)
 
@@ -70,7 +70,7 @@ func readPolicyCounters(s *sink, lines []piece.Line) int {
 		}
 		subject := "policy " + strings.Join([]string{cmp.Or(port, "?"), cmp.Or(way, "?"), class}, " ")
 		if class == "" {
-			return strings.HasPrefix(l.Text, " ")
+			return strings.HasPrefix(l.Text, " ") || policyWords.MatchString(text)
 		}
 		s.Set(subject, "policy", policy, l)
 		if m := policyRate.FindStringSubmatch(text); m != nil {
@@ -90,9 +90,12 @@ func readPolicyCounters(s *sink, lines []piece.Line) int {
 		if m := policyQueue.FindStringSubmatch(text); m != nil {
 			s.Set(subject, "queue_drops", m[1]+m[2], l)
 		}
-		return strings.HasPrefix(l.Text, " ") || strings.HasPrefix(l.Text, "\t")
+		return strings.HasPrefix(l.Text, " ") || strings.HasPrefix(l.Text, "\t") || policyWords.MatchString(text)
 	})
 }
+
+// policyWords begin the rows below a class, where a page took their indents.
+var policyWords = piece.Compile(`^(?:\d+ (?:packets|bytes)|\d+ (?:minute|second) offered|drop rate|[Mm]atch: |police:|cir \d|rate \d|[Qq]ueue|shape |\((?:queue|total|depth|pkts)|(?:conformed|exceeded|violated) \d|transmit$|drop$|set-\S+-transmit)`)
 
 // PolicyConfig reads policy-map sections of a configuration, and Junos' policers: the
 // rates, and the depth of a queue from which it marks or drops. Its subjects are
