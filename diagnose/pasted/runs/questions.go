@@ -35,10 +35,32 @@ func questions(v *scene.View) {
 		}
 		if x, rate, ok := fullPort(v, h); ok {
 			oneLinkSaid(v, h, 0.55, "By the words and the figures one link is full, and no more comes: ", x, rate)
-		} else if x, ok := h.Get("said", "one_link"); ok {
+		} else if x, ok := h.Get("said", "one_link"); ok && !sharedLink(v, h, x) {
 			oneLinkSaid(v, h, 0.42, "By the words alone: ", scene.Saw("said", x.Text, x.Source))
 		}
 	}
+}
+
+// fewestSharing is how many connections hardly share one of several links by chance.
+const fewestSharing = 3
+
+// sharedLink: several connections that together fill one link, where people say that a
+// bundle carries like one.
+func sharedLink(v *scene.View, h *piece.Host, x piece.Value) bool {
+	if len(v.Bonds)+len(v.Switches) > 0 || v.Said("one_here") {
+		return false
+	}
+	for _, r := range v.Case.Runs {
+		if n := max(len(r.Streams), r.Parallel); n < fewestSharing || r.UDP || r.Target > 0 || r.Rate < v.Best()*95/100 || scene.LineOf(r.Rate, leastOfLink, 1) < unit.Gbps {
+			continue
+		}
+		v.Add(record.SingleLink, 0.6, h, "the bundle "+scene.NothingHere,
+			fmt.Sprintf("%d connections at once carry %v, what one link does: all of them take the same one, as with a hash that reads no ports (layer2, layer2+3, src-mac, IP hash), at the host or at the switch, for one pair of hosts.", max(len(r.Streams), r.Parallel), r.Rate),
+			"Hash addresses and ports at both ends (xmit_hash_policy layer3+4; `port-channel load-balance src-dst-ip-port` on the switch), then measure again with eight connections; and see that all ports are in the bundle, and that the other end has more than one link.",
+			scene.Saw("said", x.Text, x.Source), scene.Saw(r.Tool, r.Rate.String(), r.Source)).Ask = bundleAsks(h)
+		return true
+	}
+	return false
 }
 
 // largeSaid: large frames, and something that does not arrive.
