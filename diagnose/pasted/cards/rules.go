@@ -5,7 +5,7 @@ import "github.com/linerate/linerate/diagnose/pasted/scene"
 // Rules are all there are about cards. Their order does not matter.
 func Rules() []scene.Rule {
 	return []scene.Rule{
-		slots, cardTotal, queuePairs, oneCoreInterrupts, unevenQueues, fullBacklog,
+		slots, legacySlots, cardTotal, queuePairs, oneCoreInterrupts, unevenQueues, fullBacklog,
 		slowPort, slowerThanOnce, brokenPair, stalledCard, speedUnread, restlessPort, guestDrops, kernelWords, fullSockets, wrongSums,
 	}
 }

@@ -12,14 +12,18 @@ import (
 var Lshw = piece.Reader{
 	Kind:     "lshw",
 	Commands: []string{"lshw"},
-	Starts:   func(line string) bool { return strings.Contains(line, "*-network") && lshwHead.MatchString(line) },
-	Read:     reading(readLshw),
+	Starts: func(line string) bool {
+		return strings.Contains(line, "*-network") && lshwHead.MatchString(line) || strings.Contains(line, "description: Ethernet interface")
+	},
+	Read: reading(readLshw),
 }
 
 var (
 	lshwHead  = piece.Compile(`^\s*\*-network(?::\d+)?(?: DISABLED| UNCLAIMED)?\s*$`)
 	lshwOther = piece.Compile(`^\s*\*-[a-z]+(?::\d+)?`)
 	lshwLine  = piece.Compile(`^\s+(description|product|vendor|physical id|bus info|logical name|version|serial|size|capacity|width|clock|capabilities|configuration|resources|slot): +(.*?)\s*$`)
+	// lshwSlot is a place behind a bridge: what is on the first bus is part of the board.
+	lshwSlot  = piece.Compile(`^pci@[0-9a-f]{4}:(?:0[1-9a-f]|[1-9a-f][0-9a-f]):`)
 	lshwModes = piece.Compile(`\b(\d+)bt(?:-fd)?\b`)
 )
 
@@ -44,6 +48,8 @@ func readLshw(s *sink, lines []piece.Line) (read int) {
 		case m == nil:
 			keep()
 			return read
+		case card == nil && m[1] == "description" && strings.HasPrefix(m[2], "Ethernet interface"): // the head was left out
+			card = map[string]piece.Line{m[1]: l}
 		case card != nil:
 			if _, again := card[m[1]]; !again {
 				card[m[1]] = l
@@ -70,6 +76,10 @@ func (s *sink) lshwCard(subject string, card map[string]piece.Line) {
 	}
 	set("there", "yes", card["logical name"])
 	set("description", strings.TrimSpace(lshwValue(card["vendor"])+" "+lshwValue(card["product"])), card["product"])
+	if bus, caps := lshwValue(card["bus info"]), lshwValue(card["capabilities"]); lshwValue(card["width"]) == "32 bits" && lshwSlot.MatchString(bus) &&
+		caps != "" && !strings.Contains(caps, "pciexpress") && lshwValue(card["clock"]) != "" {
+		set("pci_legacy", lshwValue(card["clock"]), card["clock"])
+	}
 	most := piece.Atoi(piece.Mbits(lshwValue(card["capacity"])))
 	for _, m := range lshwModes.FindAllStringSubmatch(lshwValue(card["capabilities"]), 32) {
 		most = max(most, piece.Atoi(m[1]))
@@ -87,7 +97,8 @@ func (s *sink) lshwCard(subject string, card map[string]piece.Line) {
 			set("speed", piece.Mbits(value), config)
 		}
 	}
-	if speed := piece.Mbits(lshwValue(card["size"])); speed != "" {
+	// Older versions wrote 1GB/s and meant bits.
+	if speed := piece.Mbits(strings.Replace(lshwValue(card["size"]), "B/s", "bit/s", 1)); speed != "" {
 		set("speed", speed, card["size"])
 		if most > 0 {
 			set("speed_max", strconv.Itoa(most), card["capacity"])
