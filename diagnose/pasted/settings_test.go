@@ -108,6 +108,18 @@ func TestLimitsInOutputs(t *testing.T) {
 	})
 }
 
+// TestNamesOfNoSystem: names and words that two systems, or two programs, have in common.
+func TestNamesOfNoSystem(t *testing.T) {
+	const em = "The second card of this server does not answer.\n\n# ip route list\ndefault via 10.31.96.1 dev em3 proto static\n10.31.96.0/22 dev em3 proto kernel scope link src 10.31.97.100\n10.31.96.0/22 dev em4 proto kernel scope link src 10.31.96.61\n"
+	const bond = "# cat /etc/network/interfaces\nauto bond0\niface bond0 inet static\naddress 10.0.1.1\nnetmask 255.255.255.0\nslaves eth0 eth5\nbond_mode 4\n"
+	judgeHardware(t, []hardwareCase{
+		{"em3 of Linux", em, record.AsymmetricRoute, 0.5, 0.95, "ARP flux", "FreeBSD"},
+		{"an option without bond-", bond + "xmit_hash_policy layer2+3\n", record.SingleLink, 0.5, 0.6, "without bond- in front", "not set"},
+		{"no policy", bond, record.SingleLink, 0.4, 0.5, "not set", "without bond-"},
+		{"a policy", bond + "bond_xmit_hash_policy layer3+4\n", record.Unknown, 0, 0, "", "not set"},
+	})
+}
+
 // TestRulesThatAreThere: nobody is told to add a rule that he has added.
 func TestRulesThatAreThere(t *testing.T) {
 	const routes = "The second NIC of our VM on Azure cannot reach anything outside.\n\nroot@a:~# ip route\ndefault via 10.0.1.1 dev eth0\n10.0.1.0/24 dev eth0 proto kernel scope link src 10.0.1.4\n10.0.2.0/24 dev eth1 proto kernel scope link src 10.0.2.4\n"

@@ -30,6 +30,9 @@ func layer2Hash(v *scene.View) {
 		sure, evidence := 0.45, []record.Evidence{}
 		if x, ok := scene.Fact(b.Host, b.Name, "xmit_hash_policy"); ok {
 			evidence = append(evidence, scene.Saw("transmit hash policy of "+b.Name, x.Text, x.Source))
+		} else if x, ok := scene.Fact(b.Host, b.Name, "bare_xmit_hash_policy"); ok {
+			evidence = append(evidence, scene.Saw("transmit hash policy of "+b.Name, x.Text+" without bond- in front, which ifupdown ignores: the kernel's default, layer2", x.Source))
+			sure = 0.55
 		} else if x, ok := scene.Fact(b.Host, b.Name, "mode"); ok {
 			evidence = append(evidence, scene.Saw("transmit hash policy of "+b.Name, "not set with mode "+b.Mode+": the kernel's default, layer2", x.Source))
 		}

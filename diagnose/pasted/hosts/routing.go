@@ -73,7 +73,7 @@ func sharedSubnet(v *scene.View, h *piece.Host, a, b scene.Own) {
 			fmt.Sprintf("%s and %s of %s are both in %s, the same subnet: the system sends everything to it by one of them.", a.Link, b.Link, scene.NameOf(h), subnet),
 			"Put the second adapter into a subnet of its own (on both ends), or disconnect one; SMB multichannel uses both in either case.", evidence...)
 		return
-	case system.Text == "freebsd" || bsdLink(a.Link) && bsdLink(b.Link):
+	case system.Text == "freebsd" || system.Text == "" && bsdLink(a.Link) && bsdLink(b.Link) && !linuxRoutes(h):
 		v.Add(record.AsymmetricRoute, sure, h, fmt.Sprintf("%s and %s in one subnet", a.Link, b.Link),
 			fmt.Sprintf("%s and %s of %s are both in %s, the same subnet: FreeBSD has one route to it, by one of them (%s or %s), and all answers leave there, whichever address a client uses.", a.Link, b.Link, scene.NameOf(h), subnet, a.Link, b.Link),
 			fmt.Sprintf("Put %s into a subnet of its own (on the clients too), or join the two in a lagg (lacp or loadbalance, with a switch that can).", b.Link), evidence...)
@@ -83,6 +83,11 @@ func sharedSubnet(v *scene.View, h *piece.Host, a, b scene.Own) {
 		fmt.Sprintf("%s and %s of %s are both in %s, the same subnet: Linux answers ARP for both addresses on either (ARP flux), and its one route sends everything by one of them.%s", a.Link, b.Link, scene.NameOf(h), subnet, more),
 		fmt.Sprintf("Put the second interface into another subnet (for iSCSI: a subnet for each port); or give each address a routing table and a rule (`ip route add %s dev %s table 102; ip rule add from %s table 102`, the default route too), with `sysctl -w net.ipv4.conf.all.arp_ignore=1 net.ipv4.conf.all.arp_announce=2`, and bind iSCSI's ifaces to the links.", b.Prefix.Masked(), b.Link, b.Prefix.Addr()),
 		evidence...)
+}
+
+// linuxRoutes reports a host whose routes were printed by ip: Linux names cards em1 as well.
+func linuxRoutes(h *piece.Host) bool {
+	return slices.ContainsFunc(h.Routes, func(r piece.Route) bool { return r.Protocol != "" })
 }
 
 // bsdLink reports a name of FreeBSD's Ethernet drivers.

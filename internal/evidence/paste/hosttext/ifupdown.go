@@ -36,7 +36,7 @@ func ifOption(f []string) bool {
 	if len(f) < 2 {
 		return false
 	}
-	if ifOptions[f[0]] {
+	if _, bare := bondopt.Find(f[0]); bare || ifOptions[f[0]] {
 		return true
 	}
 	for _, p := range ifPrefixes {
@@ -184,6 +184,11 @@ func (r *ifupdownReader) option(f []string, value string, l piece.Line) {
 		r.hook(value, l)
 	case strings.HasPrefix(key, "bridge-"):
 		r.declare(r.name, key, value, l)
+	default:
+		// ifenslave knows an option by its "bond-"; without it nobody does.
+		if o, ok := bondopt.Find(strings.ReplaceAll(key, "-", "_")); ok {
+			r.declare(r.name, "bare_"+o.Name, value, l)
+		}
 	}
 }
 
