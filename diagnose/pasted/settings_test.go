@@ -120,6 +120,19 @@ func TestNamesOfNoSystem(t *testing.T) {
 	})
 }
 
+// TestUnreadSockets: what waits in a connection's receive queue is a program's matter, and
+// neither what waits to be sent nor a listener's backlog is.
+func TestUnreadSockets(t *testing.T) {
+	const head = "The NFS server hangs under load, clients are slow.\n\n$ ss -nt\nState Recv-Q Send-Q Local Address:Port Peer Address:Port\n"
+	judgeHardware(t, []hardwareCase{
+		{"much", head + "ESTAB 3767744 0 192.0.2.21:2049 192.0.2.137:689\nESTAB 0 0 192.0.2.21:2049 192.0.2.137:739\n", record.Application, 0.6, 0.65, "port 2049", ""},
+		{"in several", head + "ESTAB 3767744 0 192.0.2.21:2049 192.0.2.137:689\nESTAB 940000 0 192.0.2.21:2049 192.0.2.137:739\n", record.Application, 0.66, 0.7, "port 2049", ""},
+		{"little", head + "ESTAB 37677 0 192.0.2.21:2049 192.0.2.137:689\n", record.Unknown, 0, 0, "", "receive queue"},
+		{"to be sent", head + "ESTAB 0 3767744 192.0.2.21:2049 192.0.2.137:689\n", record.Unknown, 0, 0, "", "receive queue"},
+		{"a listener's", head + "LISTEN 3767744 128 192.0.2.21:2049 *:*\n", record.Unknown, 0, 0, "", "receive queue"},
+	})
+}
+
 // TestRulesThatAreThere: nobody is told to add a rule that he has added.
 func TestRulesThatAreThere(t *testing.T) {
 	const routes = "The second NIC of our VM on Azure cannot reach anything outside.\n\nroot@a:~# ip route\ndefault via 10.0.1.1 dev eth0\n10.0.1.0/24 dev eth0 proto kernel scope link src 10.0.1.4\n10.0.2.0/24 dev eth1 proto kernel scope link src 10.0.2.4\n"
