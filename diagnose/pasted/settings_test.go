@@ -1,6 +1,7 @@
 package pasted
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -130,6 +131,21 @@ func TestUnreadSockets(t *testing.T) {
 		{"little", head + "ESTAB 37677 0 192.0.2.21:2049 192.0.2.137:689\n", record.Unknown, 0, 0, "", "receive queue"},
 		{"to be sent", head + "ESTAB 0 3767744 192.0.2.21:2049 192.0.2.137:689\n", record.Unknown, 0, 0, "", "receive queue"},
 		{"a listener's", head + "LISTEN 3767744 128 192.0.2.21:2049 *:*\n", record.Unknown, 0, 0, "", "receive queue"},
+	})
+}
+
+// TestSizesOfPings: a packet of more than 1500 bytes is lost where nobody sends jumbo
+// frames, and Linux's -D forbids nothing.
+func TestSizesOfPings(t *testing.T) {
+	ping := func(command string, size, got int) string {
+		return fmt.Sprintf("$ %s\nPING 192.0.2.8 (192.0.2.8) %d(%d) bytes of data.\n\n--- 192.0.2.8 ping statistics ---\n1 packets transmitted, %d received, %d%% packet loss, time 0ms\n\n", command, size, size+28, got, 100-100*got)
+	}
+	const slow = "Downloads are slow.\n\n"
+	judgeHardware(t, []hardwareCase{
+		{"1501 bytes", slow + ping("ping -s 1472 -D 192.0.2.8 -c 1", 1472, 1) + ping("ping -s 1473 -D 192.0.2.8 -c 1", 1473, 0), record.Unknown, 0, 0, "", "do not get through"},
+		{"1500 bytes", slow + ping("ping -s 1372 -M do 192.0.2.8 -c 1", 1372, 1) + ping("ping -s 1472 -M do 192.0.2.8 -c 1", 1472, 0), record.MTU, 0.65, 0.9, "don't fragment", ""},
+		{"with -D alone", slow + ping("ping -s 1372 -D 192.0.2.8 -c 1", 1372, 1) + ping("ping -s 1472 -D 192.0.2.8 -c 1", 1472, 0), record.MTU, 0.6, 0.8, "1472 bytes: 0 of 1", "don't fragment"},
+		{"jumbo frames", slow + ping("ping -s 1472 -M do 192.0.2.8 -c 1", 1472, 1) + ping("ping -s 8972 -M do 192.0.2.8 -c 1", 8972, 0), record.MTU, 0.65, 0.9, "8972 bytes", ""},
 	})
 }
 

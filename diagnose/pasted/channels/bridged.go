@@ -16,7 +16,11 @@ import (
 func blackHole(v *scene.View) {
 	for _, h := range v.Hosts {
 		small, large := false, piece.Ping{}
+		passed, jumbo := 0, jumboLink(h)
 		for _, p := range h.Pings {
+			if p.Received > 0 {
+				passed = max(passed, p.Size+pingHeaders)
+			}
 			switch {
 			case p.Received > 0 && p.Size < 1000:
 				small = true
@@ -26,8 +30,8 @@ func blackHole(v *scene.View) {
 				}
 			}
 		}
-		if large.Size == 0 {
-			continue
+		if large.Size == 0 || passed >= fullPacket && large.Size+pingHeaders > fullPacket && !jumbo && (large.MTU == 0 || large.MTU >= fullPacket) {
+			continue // what a link of 1500 bytes carries, passes
 		}
 		sure := 0.7
 		if small {
@@ -36,6 +40,9 @@ func blackHole(v *scene.View) {
 		what := fmt.Sprintf("Packets of %d bytes do not get through to %s: the path's MTU is smaller than the hosts', and nobody says so (a black hole: ICMP \"fragmentation needed\" is dropped somewhere).", large.Size, large.Target)
 		remedy := "Let ICMP type 3 code 4 pass, or clamp the MSS where the tunnel begins (`iptables -t mangle -A FORWARD -p tcp --tcp-flags SYN,RST SYN -j TCPMSS --clamp-mss-to-pmtu`), or lower the MTU of both hosts to the path's (1500 where they send jumbo frames)."
 		seen := fmt.Sprintf("%d bytes, don't fragment: %d of %d arrived", large.Size, max(large.Received, 0), large.Sent)
+		if !large.DontFragment {
+			seen, sure = fmt.Sprintf("%d bytes: %d of %d arrived", large.Size, max(large.Received, 0), large.Sent), min(sure, 0.75)
+		}
 		switch {
 		case large.TooLong: // somebody says so: this host, or a router
 			limit := "this host's interface, or the path, takes less"
@@ -53,6 +60,28 @@ func blackHole(v *scene.View) {
 		}
 		v.Add(record.MTU, sure, h, "the path from "+scene.NameOf(h)+" to "+large.Target, what, remedy, scene.Saw("ping", seen, large.Source))
 	}
+}
+
+// Bytes of IPv4 and ICMP before what ping sends, and of Ethernet's largest packet.
+const (
+	pingHeaders = 28
+	fullPacket  = 1500
+)
+
+// jumboLink reports a host that sends larger frames, or of which nobody says that it does
+// not.
+func jumboLink(h *piece.Host) bool {
+	for _, p := range h.Pings {
+		if p.Size+pingHeaders > 2*fullPacket {
+			return true // that size was meant
+		}
+	}
+	for _, name := range h.Subjects("link") {
+		if n, _, ok := scene.Number(h, "link "+name, "mtu"); ok && n > 1600 && name != "lo" {
+			return true
+		}
+	}
+	return false
 }
 
 // smallBridge: a bridge or a guest's tap with small frames between ends with large

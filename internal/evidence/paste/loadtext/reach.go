@@ -83,7 +83,7 @@ func readReach(s *sink, lines []piece.Line) int {
 
 func (s *sink) ping(lines []piece.Line) (read int) {
 	p := piece.Ping{Sent: -1, Received: -1}
-	headed, ended := false, false
+	headed, ended, iputils := false, false, false
 	var replies []float64
 	for i, l := range lines {
 		text := strings.TrimSpace(l.Text)
@@ -102,7 +102,7 @@ func (s *sink) ping(lines []piece.Line) (read int) {
 			if headed || ended {
 				break // another one
 			}
-			headed = true
+			headed, iputils = true, strings.HasSuffix(text, "bytes of data.")
 			p.Target, p.Size = strings.Trim(m[1], "()"), int(max(piece.Whole(m[2]), 0))
 		} else if !long && !pingOther.MatchString(text) {
 			break
@@ -139,7 +139,8 @@ func (s *sink) ping(lines []piece.Line) (read int) {
 		}
 	}
 	call := s.CallOf("ping", "ping6")
-	p.DontFragment = p.TooLong || call.Value("-M") == "do" || call.Has("-f") && s.windows() || call.Has("-D") && !call.Has("-O")
+	// Linux' -D is a time before each line; BSD's forbids to cut the packet.
+	p.DontFragment = p.TooLong || call.Value("-M") == "do" || call.Has("-f") && s.windows() || call.Has("-D") && !iputils
 	if p.Size == 0 {
 		p.Size = max(call.Number("-s"), call.Number("-l"))
 	}
