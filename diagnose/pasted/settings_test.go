@@ -79,6 +79,7 @@ func TestLooksAtCores(t *testing.T) {
 	judgeHardware(t, []hardwareCase{
 		{"full, then idle", slow + look("02:26:21", true) + look("02:26:22", false) + look("02:26:23", false), record.ReceiverCPU, 0.7, 0.85, "core 1", ""},
 		{"idle, then full", slow + look("02:26:21", false) + look("02:26:22", true), record.ReceiverCPU, 0.7, 0.85, "core 1", ""},
+		{"busybox, with decimals", slow + "CPU0:  0.0% usr  0.0% sys  0.0% nic  1.8% idle  0.0% io  0.0% irq 98.1% sirq\nCPU1:  0.0% usr  1.0% sys  0.0% nic 98.0% idle  0.0% io  0.0% irq  1.0% sirq\n", record.ReceiverCPU, 0.7, 0.85, "core 0", ""},
 		{"one of eight", slow + look("02:26:21", true) + strings.Repeat(look("02:26:22", false), 7), record.Unknown, 0, 0, "", "core 1"},
 		{"the mean", slow + look("02:26:21", true) + look("02:26:22", false) + mean, record.Unknown, 0, 0, "", "core 1"},
 	})

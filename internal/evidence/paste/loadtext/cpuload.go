@@ -34,7 +34,7 @@ var topCore = piece.Compile(`^%?Cpu(\(s\)|\d+)\s*:\s*(.*)$`)
 
 // busyboxCores are the shares of all cores together, or of one (busybox top.c
 // display_cpus).
-var busyboxCores = piece.Compile(`^CPU(\d*):\s+(\d+)% usr\s+(\d+)% sys\s+(\d+)% nic\s+(\d+)% idle\s+(\d+)% io\s+(\d+)% irq\s+(\d+)% sirq`)
+var busyboxCores = piece.Compile(`^CPU(\d*):\s+([\d.]+)% usr\s+([\d.]+)% sys\s+([\d.]+)% nic\s+([\d.]+)% idle\s+([\d.]+)% io\s+([\d.]+)% irq\s+([\d.]+)% sirq`)
 
 var topShare = piece.Compile(`([\d.,]+)\s*%?\s*(us|sy|ni|id|wa|hi|si|st)\b`)
 

@@ -21,6 +21,8 @@ var LoadTools = piece.Reader{
 			return true
 		case strings.Contains(line, " TEST from ") || strings.Contains(line, " TEST to "):
 			return netperfHead.MatchString(line)
+		case strings.HasPrefix(line, "Recv "):
+			return netperfTable.MatchString(line)
 		case strings.Contains(line, "_bw:") || strings.Contains(line, "_lat:"):
 			return qperfHead.MatchString(line)
 		case strings.Contains(line, "goben version"), strings.Contains(line, " average "), strings.Contains(line, "aggregate "):
@@ -48,6 +50,9 @@ var qperfRow = piece.Compile(`^\s+(bw|send_bw|recv_bw|latency|msg_rate|loc_cpus_
 
 var gobenRow = piece.Compile(`(?:(\d+)/(\d+) +average +(?:output|input)|aggregate (writing|reading)): +(\d+) +Mbps`)
 
+// netperfTable is the first title of a stream's table, where its banner was left out.
+var netperfTable = piece.Compile(`^Recv\s+Send\s+Send\s*$`)
+
 var netperfTitle = piece.Compile(`^(?i:recv|send|socket|size|bytes|local|remote|interim|utilization|\^|# )`)
 
 var netperfOmni = piece.Compile(`^([A-Z_]+)=(.*)$`)
@@ -55,7 +60,7 @@ var netperfOmni = piece.Compile(`^([A-Z_]+)=(.*)$`)
 func readLoadTools(s *sink, lines []piece.Line) int {
 	text := lines[0].Text
 	switch {
-	case strings.Contains(text, " TEST ") || s.Segment.Program() == "netperf":
+	case strings.Contains(text, " TEST ") || s.Segment.Program() == "netperf" || netperfTable.MatchString(text):
 		return s.netperf(lines)
 	case qperfHead.MatchString(text):
 		return s.qperf(lines)
