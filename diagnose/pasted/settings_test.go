@@ -62,6 +62,7 @@ func TestChannelsAsTheyAre(t *testing.T) {
 		{"one is down and empty", head + well + "    2  PortChannel2   LACP(A)(Dw)\n", record.Unknown, 0, 0, "", "both ends agree"},
 		{"a member is not synced", head + "    1  PortChannel1   LACP(A)(Up)  Ethernet0(S) Ethernet4(S*)\n", record.LACPDown, 0.6, 0.75, "Ethernet4", "both ends agree"},
 		{"none is synced", head + well + "    2  PortChannel2   LACP(A)(Dw)  Ethernet8(S*) Ethernet12(S*)\n", record.LACPDown, 0.6, 0.75, "not synced", "both ends agree"},
+		{"down with all members", head + well + "    2  PortChannel2   LACP(A)(Dw)  Ethernet8(S) Ethernet12(S)\n", record.LACPDown, 0.6, 0.65, "min-links", "both ends agree"},
 		{"all are well, IOS", ios, Healthy, 0.7, 0.7, "both ends agree", ""},
 		{"one is down and empty, IOS", ios + "2      Po2(SD)         LACP      \n", record.Unknown, 0, 0, "", "both ends agree"},
 	})

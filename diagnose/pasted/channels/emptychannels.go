@@ -37,6 +37,31 @@ func emptyChannel(v *scene.View) {
 	}
 }
 
+// heldDown: a switch's channel that is down though nobody shut it, and though its members
+// are bundled.
+func heldDown(v *scene.View) {
+	for _, s := range v.Switches {
+		members := byChannel(s)
+		for _, name := range s.Subjects("channel") {
+			state, _ := s.Get("channel "+name, "state")
+			admin, _ := s.Get("channel "+name, "admin")
+			bundled := 0
+			for _, p := range members[name] {
+				if x, ok := s.Get("port "+p, "bundled"); ok && x.Text == "yes" {
+					bundled++
+				}
+			}
+			if state.Text != "down" || admin.Text == "down" || bundled == 0 || bundled < len(members[name]) {
+				continue
+			}
+			v.Add(record.LACPDown, 0.62, s, scene.NameOf(s)+" "+name,
+				fmt.Sprintf("%s of %s is down though LACP has selected its members (%s): mostly it wants more members than it has (min-links), or MLAG or the operator holds it down.", name, scene.NameOf(s), strings.Join(members[name], ", ")),
+				"See how many members it wants (SONiC: `show runningconfiguration all | grep -A9 "+name+"`, min_links; others: `show running-config interface "+name+"`), and set min-links to what may be left; then whether MLAG agrees (`show mclag brief`, `show vpc`).",
+				scene.Saw("channel "+name+" of "+scene.NameOf(s), "down", state.Source), scene.Saw("members of "+name, fmt.Sprintf("%d, all bundled", bundled), state.Source))
+		}
+	}
+}
+
 // seenMembers reports members of which something was read: other rules know more.
 func seenMembers(s *piece.Host, members []string) bool {
 	for _, p := range members {

@@ -15,7 +15,7 @@ func Rules() []scene.Rule {
 		layer2Hash, oneNextHop, roundRobin, switchHash, fewFlows, multipathHash,
 		modeMismatch, portMTU, droppingMember, rateMismatch, unlikeMembers,
 		perPacket, channelHash, polarised, overrun, peerless,
-		emptyChannel,
+		emptyChannel, heldDown,
 		loggedMembers, movingAddresses, secondAggregators, unevenMembers, receivedByOne, outputDrops,
 		bundleSaid, lacpFrames, membersOut,
 		fullLinks, innocent, plainLink, wholeChannel,
