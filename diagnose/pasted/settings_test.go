@@ -101,6 +101,7 @@ func TestBareAllowances(t *testing.T) {
 // TestLimitsInOutputs: limits that outputs and commands show, as pages have them: without
 // indents, in small letters, and by makers' names of adapters.
 func TestLimitsInOutputs(t *testing.T) {
+	const forced = "Copies are slow.\n\nSettings for eth15:\n        Supported ports: [ TP ]\n        Supported link modes:   10baseT/Half 10baseT/Full\n                                1000baseT/Full\n        Speed: 100Mb/s\n        Duplex: Full\n        Auto-negotiation: %s\n        Link detected: yes\n"
 	const lshwCard = "Copies are slow.\n\n   description: Ethernet interface\n    product: DGE-530T Gigabit Ethernet Adapter (rev 11)\n    vendor: D-Link System Inc\n    bus info: pci@BUS\n    logical name: eth1\n    size: 1Gbit/s\n    capacity: 1Gbit/s\n    width: 32 bits\n    clock: 66MHz\n    capabilities: pm vpd bus_master cap_list ethernet physical tp 1000bt-fd autonegotiation\n"
 	const police = "Users of the branch see a slow network.\n\nService-policy output: QOS\nclass-map: BULK (match-all)\n1000 packets, 100000 bytes\ndrop rate 2000 bps\nmatch: ip dscp ef\npolice:\ncir 4000000 bps, bc 125000 bytes\nconformed 500 packets, 50000 bytes; actions:\ntransmit\n"
 	judgeHardware(t, []hardwareCase{
@@ -108,6 +109,8 @@ func TestLimitsInOutputs(t *testing.T) {
 		{"a policer that does not", police + "exceeded 0 packets, 0 bytes; actions:\ndrop\n", record.Unknown, 0, 0, "", "polices to 4.00"},
 		{"dladm", "Copies are slow.\n\n$ dladm set-linkprop -p maxbw=2m e1000g0\n", record.Shaper, 0.55, 0.65, "limits a link or a flow of this host to 2.00 Mbit/s", ""},
 		{"an adapter at USB 2", "Gigabit only.\n\n|__1-3 1c04:0015:0101 00 2.10 480MBit/s 500mA 1IF (QNAP QNAP QNA-UC5G1T USB to 5GbE Adapter 2BI03114)\n", record.CardSlot, 0.75, 0.85, "USB 2.0", ""},
+		{"a speed set by hand", fmt.Sprintf(forced, "off"), record.LineRate, 0.7, 0.8, "set by hand", "four pairs"},
+		{"a speed that was negotiated", fmt.Sprintf(forced, "on"), record.LineRate, 0.6, 0.7, "four pairs", "set by hand"},
 		{"a card for PCI", strings.ReplaceAll(lshwCard, "BUS", "0000:03:00.0"), record.CardSlot, 0.55, 0.65, "not for PCI Express", ""},
 		{"a card for PCI Express", strings.ReplaceAll(strings.ReplaceAll(lshwCard, "BUS", "0000:03:00.0"), "vpd", "pciexpress"), record.Unknown, 0, 0, "", "not for PCI Express"},
 		{"a card on the board", strings.ReplaceAll(lshwCard, "BUS", "0000:00:19.0"), record.Unknown, 0, 0, "", "not for PCI Express"},

@@ -161,6 +161,13 @@ func downshifted(v *scene.View, h *piece.Host, name string, speed unit.BitRate) 
 			"Plug it into a port of the switch that is as fast as the card (and look whether that port is limited by its configuration).", scene.Saw("the other end of "+name, fmt.Sprintf("offers %.0f Mbit/s", far), at))
 		return
 	}
+	if by := scene.Word(h, name, "autoneg"); by == "off" && unit.BitRate(able)*unit.Mbps > speed && v.Best() <= speed {
+		v.Add(record.LineRate, 0.74, h, name+" of "+scene.NameOf(h),
+			fmt.Sprintf("%s runs at %v although it can do %.0f Mbit/s, and does not negotiate: the speed was set by hand, and is the line rate.", name, speed, able),
+			fmt.Sprintf("Let both ends negotiate again: `ethtool -s %s autoneg on`, the same at the other end, and take the setting out of the link's configuration (a start script, post-up, .link file).", name),
+			scene.Saw("speed of "+name, x.Text, x.Source), scene.Saw("negotiation of "+name, by, x.Source))
+		return
+	}
 	about := scene.Word(h, name, "description")
 	if speed <= 100*unit.Mbps && scene.Contains(about, "gigabit", "2.5g", "10g", "gbe", "1000base", "5gbe", "i210", "i211", "i219", "i225", "i226") {
 		sure := 0.66
