@@ -33,7 +33,7 @@ func ReceiveMethod(m agentapi.Mode) string {
 // Copying, it takes over the socket's SO_RCVLOWAT and SO_RCVTIMEO.
 func NewReader(fd int, mode agentapi.Mode, buffer, at int) Reader {
 	if mode != agentapi.ModeCopy {
-		return newDropReader(fd)
+		return dropReader{fd, make([]byte, dropLength)}
 	}
 	// What wakes a reader of MPTCP is the subflows' business.
 	_, multipath := socket.Multipath(fd)
@@ -66,63 +66,27 @@ func (in *vectorReader) Receive() (int, error) {
 	return n, err
 }
 
-// dropReader has the kernel drop what came in, in the way that carries most.
+// dropReader has the kernel drop what came in.
 type dropReader struct {
-	fd        int
-	multipath bool
-	room      []byte
-	alarm     alarm
-	trial     trial
+	fd   int
+	room []byte
 }
 
-// dropWay is a way to wait for what is dropped.
-type dropWay struct {
-	length int     // of a call
-	tries  int     // how often it is asked before the thread sleeps
-	alarm  bool    // it sleeps until much has come
-	weight float64 // of its rate
-}
+const (
+	// dropLength is what one call drops.
+	dropLength = 64 << 10
+	// dropTries is how often it is asked before the thread sleeps, some 8 µs: to
+	// wake it takes the sender's core longer than to drop the bytes takes this.
+	dropTries = 20
+)
 
-// dropWays are in the order in which they are tried. To wake a thread takes the
-// sender's core longer than to drop the bytes takes the reader's: it asks for some
-// 8 µs before it sleeps. One that waits for much costs both the least, and one that
-// hardly ever sleeps a core, which must be worth it.
-var dropWays = [...]dropWay{
-	{length: 64 << 10, tries: 20, weight: 1},
-	{length: 1 << 20, alarm: true, weight: 1.05},
-	{length: 64 << 10, tries: 200, weight: 0.9},
-}
-
-// dropStart is when a reader begins to try: once the writer has.
-const dropStart = (1+2*trialRounds)*trialSpan + trialSpan
-
-func newDropReader(fd int) *dropReader {
-	_, multipath := socket.Multipath(fd)
-	in := &dropReader{fd: fd, multipath: multipath, alarm: alarm{fd: fd, low: 1}, trial: trial{start: dropStart}}
-	most := 0
-	for _, way := range dropWays {
-		in.trial.ways, most = append(in.trial.ways, way.weight), max(most, way.length)
-	}
-	in.room = make([]byte, most)
-	return in
-}
-
-func (in *dropReader) Receive() (int, error) {
-	way := dropWays[in.trial.way]
-	n, err := sys.Drop(in.fd, in.room[:way.length], way.tries)
+func (in dropReader) Receive() (int, error) {
+	n, err := sys.Drop(in.fd, in.room, dropTries)
 	switch {
 	case errors.Is(err, syscall.EAGAIN):
-		err = nil
-	case err != nil:
-		return 0, err
-	case n == 0:
+		return 0, nil
+	case err == nil && n == 0:
 		return 0, io.EOF
 	}
-	now := time.Now()
-	in.trial.moved(n, now)
-	if in.alarm.off = in.multipath || !way.alarm; in.alarm.off {
-		in.alarm.wait(1)
-	}
-	in.alarm.came(n, now)
 	return n, err
 }

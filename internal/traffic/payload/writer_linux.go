@@ -22,41 +22,29 @@ func NewWriter(fd int, mode agentapi.Mode, from *Source, at int) (Writer, error)
 		// Of the three ways sendfile wins: MSG_ZEROCOPY is copied on every local
 		// path and pays for every call's completion, splice for the pipe between.
 		file, err := from.pages()
-		return &fileWriter{fd: fd, file: file, copies: copies, pace: newPace()}, err
+		return &fileWriter{fd: fd, file: file, copies: copies}, err
 	case agentapi.ModeMsgZeroCopy:
 		if err := sys.SetZeroCopy(fd); err != nil {
 			return nil, fmt.Errorf("%w: %w", err, errors.ErrUnsupported)
 		}
 		return &pinnedWriter{fd: fd, from: sys.NewVector(from.Bytes, pinnedLength, at), copies: copies}, nil
 	}
-	return &writeWriter{fd: fd, from: sys.NewVector(from.Bytes, SendLength, at), pace: newPace()}, nil
-}
-
-// pace is how a writer's calls follow one another.
-type pace struct {
-	length length
-	turn   turn
-}
-
-func newPace() pace { return pace{length: newLength()} }
-
-// over ends a call that handed over so much.
-func (p *pace) over(n int) {
-	now := time.Now()
-	p.length.moved(n, now)
-	p.turn.over(now)
+	return &writeWriter{fd: fd, from: sys.NewVector(from.Bytes, SendLength, at)}, nil
 }
 
 // writeWriter is writev of the source many times over.
 type writeWriter struct {
-	pace
-	fd   int
-	from *sys.Vector
+	fd    int
+	from  *sys.Vector
+	trial trial
+	turn  turn
 }
 
 func (o *writeWriter) Send(most uint64) (int, error) {
-	n, err := overdue(o.from.Write(o.fd, min(most, o.length.most())))
-	o.over(n)
+	n, err := overdue(o.from.Write(o.fd, min(most, o.trial.length())))
+	now := time.Now()
+	o.trial.sent(n, now)
+	o.turn.over(now)
 	return n, err
 }
 
@@ -74,10 +62,11 @@ func overdue(n int, err error) (int, error) {
 // fileWriter is sendfile from a file without a name: the kernel sends the pages
 // of its cache.
 type fileWriter struct {
-	pace
 	fd, file int
 	at       int64
 	copies   bool
+	trial    trial
+	turn     turn
 }
 
 // fileTimes is how often the file holds the source: one call ends at the
@@ -107,8 +96,10 @@ func (s *Source) Release() {
 
 func (o *fileWriter) Send(most uint64) (int, error) {
 	const size = fileTimes * sourceLength
-	n, err := overdue(sys.SendFile(o.fd, o.file, o.at, int(min(most, o.length.most(), uint64(size-o.at)))))
-	o.over(n)
+	n, err := overdue(sys.SendFile(o.fd, o.file, o.at, int(min(most, o.trial.length(), uint64(size-o.at)))))
+	now := time.Now()
+	o.trial.sent(n, now)
+	o.turn.over(now)
 	o.at = (o.at + int64(n)) % size
 	return n, err
 }
