@@ -52,6 +52,17 @@ func TestMeter(t *testing.T) {
 		return sockdiag.Detail{}
 	}
 	tr := &track{first: out()}
+	if _, err := near.Write([]byte("a greeting")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadFull(far, make([]byte, len("a greeting"))); err != nil {
+		t.Fatal(err)
+	}
+	greeted := out()
+	for end := time.Now().Add(5 * time.Second); greeted.Unacked > 0 && time.Now().Before(end); greeted = out() {
+	}
+	// Until more than a greeting has moved the connection has not begun.
+	tr.look(greeted, time.Second)
 	const piece = 50000
 	if _, err := near.Write(make([]byte, piece)); err != nil {
 		t.Fatal(err)
@@ -62,10 +73,9 @@ func TestMeter(t *testing.T) {
 	d := out()
 	for end := time.Now().Add(5 * time.Second); d.Info.BytesAcked < tr.first.Info.BytesAcked+piece && time.Now().Before(end); d = out() {
 	}
-	tr.add(d)
-	tr.last, tr.end = d, time.Second
+	tr.look(d, 2*time.Second)
 	f := tr.flow()
-	if want := unit.FromBytes(piece, 1); f.Sent != want || f.Received != 0 || !tr.moving() {
+	if want := unit.FromBytes(piece, 1); f.Span != time.Second || f.Sent != want || f.Received != 0 || !tr.moving() {
 		t.Errorf("sent %v and received %v, want %v and nothing", f.Sent, f.Received, want)
 	}
 	p := newPrograms()

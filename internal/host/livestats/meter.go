@@ -328,10 +328,10 @@ func (m *meter) meet(said sockdiag.Message) error {
 		m.flows[cookie] = t
 	}
 	if m.last > was.at {
-		t.complete(now)
-		t.add(now)
+		t.look(now, m.last)
+	} else {
+		t.last, t.end = now, m.last
 	}
-	t.last, t.end = now, m.last
 	return nil
 }
 
@@ -346,9 +346,7 @@ func (m *meter) follow() error {
 			return err
 		}
 		if there {
-			t.complete(now)
-			t.add(now)
-			t.last, t.end = now, m.last
+			t.look(now, m.last)
 		}
 	}
 	return nil

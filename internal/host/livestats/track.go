@@ -37,6 +37,25 @@ func (t *track) complete(d sockdiag.Detail) {
 	}
 }
 
+// look takes the connection as it is now. The time of one that has only been opened is
+// nobody's who is slow to write: it counts from when it begins.
+func (t *track) look(now sockdiag.Detail, at time.Duration) {
+	t.complete(now)
+	if opened(now) {
+		t.first, t.begin, t.looks, t.sums = now, at, 0, sums{}
+	} else {
+		t.add(now)
+	}
+	t.last, t.end = now, at
+}
+
+// opened reports a connection that has moved no more than a greeting, less than a segment
+// either way, and has nothing waiting.
+func opened(d sockdiag.Detail) bool {
+	greeting := uint64(max(d.Info.SndMSS, 1))
+	return d.Info.BytesAcked < greeting && d.Info.BytesReceived < greeting && d.Info.NotSent == 0 && d.Unacked == 0 && d.Unread == 0
+}
+
 func (t *track) add(d sockdiag.Detail) {
 	t.looks++
 	s, i := &t.sums, d.Info
