@@ -24,9 +24,9 @@ OWN   := $(addprefix ./internal/lab/labtest/,changing crash scenariorun)
 RACE      := ./internal/traffic/engine ./internal/host/apply ./internal/agent/nats/natsagent ./internal/agent/agentapi
 RACE_REST := $$(grep -rlE '^[[:space:]]*go [a-z]|WaitGroup|Mutex|atomic\.' --include='*.go' --exclude='*_test.go' --exclude-dir=lab internal | sed 's|^|./|; s|/[^/]*$$||' | sort -u | grep -vxF $(addprefix -e ,$(RACE)))
 
-# Labs that count packets and compare states: two of them at once do not spoil each other's findings, where each has
-# a kernel of its own.
-COUNTING := changing|crash|discovering|findings|nmstate|paths|probing|states|switches
+# Labs that measure no rate, but count packets, compare states and look at pages: two of them at once do not spoil each
+# other's findings, where each has a kernel of its own.
+RATELESS := bondrow|changing|crash|discovering|findings|nmstate|pages|paths|probing|states|switches
 
 UNIT := $$(go list ./... | grep -vE '/internal/lab/labtest|/cmd/linerate')
 
@@ -132,15 +132,14 @@ smoke: deps build ## tests in the lab's kernel, and a quick one of each family o
 	PROVE_DRAW=$$(($(PROVE_DRAW) / 3 * 3)) .ci/gotest -short -count=1 -p $(SIDES) -timeout 10m -run '^Test(Changes|Crash|WhatIf)$$' $(OWN) && \
 	.ci/gotest -count=1 -run '^TestDemo$$' ./cmd/linerate
 
-# Those that count packets and compare states take turns two at a time; the others one at a time, with nothing
-# beside them: these measure.
+# Those that measure no rate take turns two at a time; the others one at a time, with nothing beside them.
 labtest: deps build ## all labs, and the program as a user runs it
 	@$(call needs-lab,host|uml,make deps installs $(firstword $(DEPS))); \
 	echo "== lab tests, and the program as a user runs it"; \
 	all=$$(go list ./internal/lab/labtest/... | grep -v /subflows$$); \
 	PATH=$$PATH:/usr/sbin; command -v exportfs mount.nfs4 >/dev/null || { echo "== NFS over two links: NOT RUN, no NFS tools here: make deps-nfs"; all=$$(echo "$$all" | grep -v '/nfs$$'); }; \
-	.ci/gotest $(DONE) -p $(SIDES) -parallel 1 -count=1 -timeout 30m $$(echo "$$all" | grep -E '/($(COUNTING))$$') && \
-	.ci/gotest $(DONE) -p 1 -parallel 1 -count=1 -timeout 30m $$(echo "$$all" | grep -vE '/($(COUNTING))$$') ./cmd/linerate && \
+	.ci/gotest $(DONE) -p $(SIDES) -parallel 1 -count=1 -timeout 30m $$(echo "$$all" | grep -E '/($(RATELESS))$$') && \
+	.ci/gotest $(DONE) -p 1 -parallel 1 -count=1 -timeout 30m $$(echo "$$all" | grep -vE '/($(RATELESS))$$') ./cmd/linerate && \
 	if [ "$$(id -u)" = 0 ] && [ -e /proc/sys/net/mptcp/enabled ]; then \
 		PROVE_KERNEL=host .ci/gotest -count=1 -run '^(TestMPTCPStates|TestCases)$$' ./internal/lab/labtest/states ./internal/lab/labtest/nmstate && \
 		PROVE_KERNEL=host .ci/gotest -count=1 ./internal/lab/labtest/discovering && \
