@@ -41,9 +41,15 @@ func TestWaysInTwoClauses(t *testing.T) {
 // TestSecondNICByRoutes: the addresses of links that the kernel's own routes name.
 func TestSecondNICByRoutes(t *testing.T) {
 	const routes = "I can not reach anything by the second NIC of an Azure VM.\nroot@vm7:~# ip route\ndefault via 10.9.1.1 dev eth0 proto dhcp src 10.9.1.7 metric 100\n10.9.1.0/24 dev eth0 proto kernel scope link src 10.9.1.7\n10.9.2.0/24 dev eth1 proto kernel scope link src 10.9.2.7\n"
+	both := func(metric string) string {
+		return "default via 10.9.1.1 dev eth0 proto dhcp metric 100\ndefault via 10.9.2.1 dev eth1 proto dhcp metric " + metric + "\n10.9.1.0/24 dev eth0 proto kernel scope link src 10.9.1.7\n10.9.2.0/24 dev eth1 proto kernel scope link src 10.9.2.7\n"
+	}
 	judgeHardware(t, []hardwareCase{
 		{"one default", routes + "root@vm7:~# ip rule\n0:\tfrom all lookup local\n32766:\tfrom all lookup main\n32767:\tfrom all lookup default\n", record.AsymmetricRoute, 0.7, 0.85, "table 102", ""},
-		{"a rule for it", routes + "root@vm7:~# ip rule\n0:\tfrom all lookup local\n100:\tfrom 10.9.2.7 lookup 102\n32766:\tfrom all lookup main\n32767:\tfrom all lookup default\nroot@vm7:~# ip route show table 102\ndefault via 10.9.2.1 dev eth1\n", record.Unknown, 0, 0, "", "has the only default route"},
+		{"a rule for it", routes + "root@vm7:~# ip rule\n0:\tfrom all lookup local\n100:\tfrom 10.9.2.7 lookup 102\n32766:\tfrom all lookup main\n32767:\tfrom all lookup default\nroot@vm7:~# ip route show table 102\ndefault via 10.9.2.1 dev eth1\n", record.Unknown, 0, 0, "", "default route by"},
+		{"two defaults", "All traffic leaves by eth0 and eth1 is never used, so that we get 1 Gbit/s and not two.\n$ ip route\n" + both("101"), record.AsymmetricRoute, 0.45, 0.6, "via 10.9.2.1 dev eth1 table 102", ""},
+		{"two defaults side by side", "All traffic leaves by eth0 and eth1 is never used, so that we get 1 Gbit/s and not two.\n$ ip route\n" + both("100"), record.Unknown, 0, 0, "", "smaller metric"},
+		{"two defaults and nothing missed", "This is how the routes of ours are set up.\n$ ip route\n" + both("101"), record.Unknown, 0, 0, "", "smaller metric"},
 	})
 }
 

@@ -11,11 +11,11 @@ import (
 	"github.com/linerate/linerate/record"
 )
 
-// oneDefault: interfaces in two subnets with a default route by one alone, no rule for
-// the other, and a sign that somebody beyond its subnet asks there: without one it is
-// as often a network of its own, as storage has.
+// oneDefault: interfaces in two subnets with a default route that is used by one alone, no
+// rule for the other, and a sign that somebody beyond its subnet asks there: without one it
+// is as often a network of its own, as storage has.
 func oneDefault(v *scene.View, h *piece.Host, all []scene.Own) {
-	by := onlyDefault(h)
+	by := firstDefault(h)
 	if by == nil {
 		return
 	}
@@ -24,13 +24,23 @@ func oneDefault(v *scene.View, h *piece.Host, all []scene.Own) {
 			continue
 		}
 		sure, signs := askedFromBeyond(v, h, a)
+		is, gateway := "the only default route by", "GATEWAY"
+		second := defaultBy(h, a.Link)
+		if second != nil && !ofMain(second) {
+			continue // it has a table of its own
+		}
+		if second != nil && v.Complains() {
+			is = "two default routes, and uses the one of the smaller metric, by"
+			sure, gateway = max(sure, 0.5), second.Gateway.String()
+			signs = append(signs, scene.Saw("default route by "+a.Link, fmt.Sprintf("metric %d, above %d", second.Metric, by.Metric), second.Source))
+		}
 		if sure == 0 {
 			continue
 		}
 		evidence := append([]record.Evidence{scene.Saw("default route", "by "+by.Link, by.Source), scene.Saw("address of "+a.Link, a.Prefix.String(), a.At)}, signs...)
 		v.Add(record.AsymmetricRoute, sure, h, a.Link+" of "+scene.NameOf(h),
-			fmt.Sprintf("%s has the only default route by %s: what arrives at %s (%s) from other subnets is answered by %s, and the second interface carries no answer; a provider or rp_filter drops it.", scene.NameOf(h), by.Link, a.Link, a.Prefix.Addr(), by.Link),
-			fmt.Sprintf("Give %s a table of its own: `ip route add default via GATEWAY dev %s table 102; ip rule add from %s table 102`.", a.Link, a.Link, a.Prefix.Addr()),
+			fmt.Sprintf("%s has %s %s: what arrives at %s (%s) from other subnets is answered by %s, and the second interface carries no answer, nor what is begun here; a provider or rp_filter drops it.", scene.NameOf(h), is, by.Link, a.Link, a.Prefix.Addr(), by.Link),
+			fmt.Sprintf("Give %s a table of its own: `ip route add default via %s dev %s table 102; ip rule add from %s table 102`.", a.Link, gateway, a.Link, a.Prefix.Addr()),
 			evidence...)
 	}
 }
@@ -71,19 +81,45 @@ func tooWide(v *scene.View, h *piece.Host, all []scene.Own) {
 	}
 }
 
-// onlyDefault is the default route of a host whose default routes are all by one
-// interface; nil where there is none, or another.
-func onlyDefault(h *piece.Host) *piece.Route {
-	var by *piece.Route
+// firstDefault is the default route that a host uses alone: by one interface, or of a
+// smaller metric than those by others; nil where there is none.
+func firstDefault(h *piece.Host) *piece.Route {
+	var first *piece.Route
+	shared := false
 	for i := range h.Routes {
-		if r := &h.Routes[i]; r.Dst.IsValid() && r.Dst.Bits() == 0 && r.Gateway.IsValid() {
-			if by != nil && by.Link != r.Link {
-				return nil
-			}
-			by = r
+		r := &h.Routes[i]
+		switch {
+		case !isDefault(r) || !ofMain(r):
+		case first == nil || r.Metric < first.Metric:
+			first, shared = r, false
+		case r.Metric == first.Metric && r.Link != first.Link:
+			shared = true
 		}
 	}
-	return by
+	if shared {
+		return nil
+	}
+	return first
+}
+
+// defaultBy is the first default route by an interface, in any table; nil where there is none.
+func defaultBy(h *piece.Host, link string) *piece.Route {
+	for i := range h.Routes {
+		if r := &h.Routes[i]; isDefault(r) && r.Link == link {
+			return r
+		}
+	}
+	return nil
+}
+
+// ofMain reports a route of the table that is asked without a rule.
+func ofMain(r *piece.Route) bool {
+	return r.TableName == "" && (r.Table == 0 || r.Table == piece.Tables["main"])
+}
+
+// isDefault reports a default route by a gateway.
+func isDefault(r *piece.Route) bool {
+	return r.Dst.IsValid() && r.Dst.Bits() == 0 && r.Gateway.IsValid()
 }
 
 // askedFromBeyond is how sure it is that what comes to an address from beyond its
