@@ -56,8 +56,14 @@ func TestSettingsTold(t *testing.T) {
 func TestChannelsAsTheyAre(t *testing.T) {
 	const head = "admin@tor1:~$ show interfaces portchannel\nFlags: A - active, I - inactive, Up - up, Dw - Down, N/A - not available,\n       S - selected, D - deselected, * - not synced\n  No.  Team Dev       Protocol     Ports\n-----  -------------  -----------  ---------------------------\n"
 	const well = "    1  PortChannel1   LACP(A)(Up)  Ethernet0(S) Ethernet4(S)\n"
+	status := func(first, admin, second string) string {
+		return "The LAG to our storage gives 94 of 188 Gbit/s.\nadmin@tor1:~$ show interfaces status\n    Interface            Lanes    Speed    MTU    FEC    Alias           Vlan    Oper    Admin             Type    Asym PFC\n-------------  ---------------  -------  -----  -----  -------  -------------  ------  -------  ---------------  ----------\n    Ethernet0          0,1,2,3     100G   9100    N/A   Eth1/1  PortChannel10    " + first + "       " + admin + "  QSFP28 or later         N/A\n    Ethernet4          4,5,6,7     100G   9100    N/A   Eth2/1  PortChannel10    " + second + "       up  QSFP28 or later         N/A\nPortChannel10              N/A     200G   9100    N/A      N/A          trunk      up       up              N/A         N/A\n"
+	}
 	const ios = "tor#show etherchannel summary\nFlags:  D - down        P - bundled in port-channel\nGroup  Port-channel  Protocol    Ports\n------+-------------+-----------+-----------------------------------------------\n1      Po1(SU)         LACP      Gi1/0/1(P)  Gi1/0/2(P)\n"
 	judgeHardware(t, []hardwareCase{
+		{"a member without a link", status("down", "up", "up"), record.LACPDown, 0.8, 0.9, "Ethernet0", ""},
+		{"a member that somebody shut", status("down", "down", "up"), record.Unknown, 0, 0, "", "not in the bundle"},
+		{"all members up", status("up", "up", "up"), record.Unknown, 0, 0, "", "not in the bundle"},
 		{"all are well", head + well, Healthy, 0.7, 0.7, "both ends agree", ""},
 		{"one is down and empty", head + well + "    2  PortChannel2   LACP(A)(Dw)\n", record.Unknown, 0, 0, "", "both ends agree"},
 		{"a member is not synced", head + "    1  PortChannel1   LACP(A)(Up)  Ethernet0(S) Ethernet4(S*)\n", record.LACPDown, 0.6, 0.75, "Ethernet4", "both ends agree"},

@@ -313,28 +313,39 @@ func lacpStates(v *scene.View) {
 		bundled, carrying := make(map[string][]string), 0
 		for channel, ports := range byChannel(s) {
 			for _, p := range ports {
-				if in, _ := s.Get("port "+p, "bundled"); in.Text == "yes" {
+				if in, _ := inChannel(s, p); in.Text == "yes" || in.Text == "up" {
 					bundled[channel] = append(bundled[channel], p)
 					carrying++
 				}
 			}
 		}
 		for _, name := range s.Subjects("port") {
-			x, ok := s.Get("port "+name, "bundled")
-			if !ok || x.Text == "yes" || x.Text == "" || x.Text == "no link" || x.Text == "down" {
-				continue
-			}
-			if ch, in := s.Get("port "+name, "channel"); !in || ch.Text == "" {
+			channel, in := s.Get("port "+name, "channel")
+			x, told := inChannel(s, name)
+			switch {
+			case !in || channel.Text == "", told && (x.Text == "yes" || x.Text == "" || x.Text == "no link" || x.Text == "down"),
+				!told && (x.Text != "down" || len(bundled[channel.Text]) == 0):
 				continue
 			}
 			host := ""
 			if d, ok := s.Get("port "+name, "description"); ok {
 				host = " (" + d.Text + ")"
 			}
-			channel, _ := s.Get("port "+name, "channel")
 			notBundled(v, s, name, host, channel.Text, bundled[channel.Text], carrying, x)
 		}
 	}
+}
+
+// inChannel is what a switch tells of a port as a member of its channel, and where that is not
+// told what it tells of the port itself, where nobody has shut it.
+func inChannel(s *piece.Host, port string) (x piece.Value, told bool) {
+	if x, told = s.Get("port "+port, "bundled"); told {
+		return x, true
+	}
+	if admin, _ := s.Get("port "+port, "admin"); admin.Text == "up" {
+		x, _ = s.Get("port "+port, "state")
+	}
+	return x, false
 }
 
 // notBundled tells of a switch's port that its channel does not use: why as far as the

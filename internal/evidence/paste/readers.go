@@ -106,6 +106,7 @@ var readers = piece.Table{
 	switchtext.LoadBalance,
 	switchtext.PortCounters,
 	switchtext.PortRates,
+	switchtext.SonicStatus,
 	switchtext.PortStatus,
 	switchtext.PortDescription,
 	switchtext.AoscxPort,

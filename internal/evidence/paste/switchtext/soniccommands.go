@@ -79,3 +79,34 @@ func (s *sink) sonicCommand(text string, in *membership, l piece.Line) {
 		s.SetIf("host", "hash_algorithm", strings.Trim(f[3], `'"`), l)
 	}
 }
+
+// SonicStatus reads SONiC's `show interfaces status`: where other switches have a VLAN it
+// names the channel of a port.
+var SonicStatus = piece.Reader{
+	Kind:     "show interfaces status",
+	Commands: []string{"show", "sh"},
+	Starts:   sonicStatusHead.MatchString,
+	Read: reading(func(s *sink, lines []piece.Line) int {
+		return piece.EachLine(lines, func(l piece.Line, text string) bool {
+			m := sonicStatusRow.FindStringSubmatch(text)
+			if m == nil {
+				return sonicStatusHead.MatchString(text) || strings.Trim(text, "- ") == ""
+			}
+			s.ofSwitch("sonic", l)
+			subject := s.portSubject(m[1])
+			s.SetIf(subject, "speed", piece.Mbits(m[2]), l)
+			s.SetIf(subject, "mtu", strings.TrimPrefix(m[3], "N/A"), l)
+			s.Set(subject, "state", m[5], l)
+			s.Set(subject, "admin", m[6], l)
+			if channelName.MatchString(m[4]) {
+				s.join(s.portName(m[4]), s.portName(m[1]), l)
+			}
+			return true
+		})
+	}),
+}
+
+var (
+	sonicStatusHead = piece.Compile(`^\s*Interface\s+Lanes\s+Speed\s+MTU\s`)
+	sonicStatusRow  = piece.Compile(`^\s*(Ethernet\d+|PortChannel\d+)\s+\S+\s+(\d+[GM]|N/A)\s+(\d+|N/A)\s.*?\s(trunk|routed|access|PortChannel\d+|N/A)\s+(up|down)\s+(up|down)\b`)
+)
