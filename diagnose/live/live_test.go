@@ -129,10 +129,13 @@ func TestLiveCauses(t *testing.T) {
 		})}, nil, record.Unknown},
 		{"send buffer", netstate.Layer34, calm, []livetraffic.Flow{sendingFlow(func(f *livetraffic.Flow) { f.Out.SndbufLimited = 0.6 })}, nil, record.SendBuffer},
 		{"send buffer of a program that writes records", netstate.Layer34, calm, []livetraffic.Flow{sendingFlow(func(f *livetraffic.Flow) {
-			f.Out.SndbufLimited, f.Out.Starved, f.Out.Filled, f.Out.NotSent = 0.1, 1, 0.9, 0
+			f.Out.SndbufLimited, f.Out.Starved, f.Out.Filled, f.Out.NotSent, f.Out.Cwnd = 0.1, 1, 0.9, 0, 900*unit.KiB
 		})}, nil, record.SendBuffer},
+		{"a send buffer as small as the congestion window makes it", netstate.Layer34, calm, []livetraffic.Flow{sendingFlow(func(f *livetraffic.Flow) {
+			f.Out.Filled, f.Out.NotSent, f.Out.Cwnd, f.Out.InFlight, f.Out.Buffer = 0.5, 0, 14*unit.KiB, 14*unit.KiB, 45*unit.KiB
+		})}, nil, record.Unknown},
 		{"a program that waits for an answer to each piece", netstate.Layer34, calm, []livetraffic.Flow{sendingFlow(func(f *livetraffic.Flow) {
-			f.Out.SndbufLimited, f.Out.Starved, f.Out.Filled, f.Out.NotSent, f.Received = 0, 1, 1, 0, 6*unit.Kbps
+			f.Out.SndbufLimited, f.Out.Starved, f.Out.Filled, f.Out.NotSent, f.Out.Cwnd, f.Received = 0, 1, 1, 0, 900*unit.KiB, 6*unit.Kbps
 		})}, nil, record.Application},
 		{"a burst that fills the buffer now and then", netstate.Layer34, calm, []livetraffic.Flow{sendingFlow(func(f *livetraffic.Flow) {
 			f.Out.Starved, f.Out.Filled, f.Out.NotSent, f.Out.Busy = 1, 0.2, 0, 0.3

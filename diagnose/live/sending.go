@@ -249,10 +249,11 @@ func (v *view) peerWindow(f livetraffic.Flow, at direction) (record.Finding, boo
 // ownBuffer: the send buffer holds less than the way does. TCP's clock counts
 // the wait only where a write ended for want of room; a program that writes
 // small records waits between its writes, and a buffer that is full of what is
-// on its way shows it.
+// on its way shows it, where the congestion window would let more out: the kernel makes
+// the buffer no larger than twice that window (tcp_sndbuf_expand of net/ipv4/tcp_input.c).
 func (v *view) ownBuffer(f livetraffic.Flow, at direction) (record.Finding, bool) {
 	limited := f.Out.SndbufLimited
-	full := limited < limitedShare && f.Out.Filled >= starvedShare
+	full := limited < limitedShare && f.Out.Filled >= starvedShare && 10*f.Out.InFlight < 9*f.Out.Cwnd
 	if limited < limitedShare && !full {
 		return record.Finding{}, false
 	}
