@@ -313,8 +313,12 @@ func (v *view) slowWriter(f livetraffic.Flow, _ direction) (record.Finding, bool
 	if found, ok := v.busyThread(f, record.SenderCPU, evidence); ok {
 		return found, true
 	}
+	waits := f.Out.Starved
+	if f.Out.Clock {
+		waits = max(waits, 1-f.Out.Busy)
+	}
 	found := record.Finding{
-		Cause: record.Application, Confidence: 0.9,
+		Cause: record.Application, Confidence: min(0.9, 0.5+waits/2),
 		Summary:  fmt.Sprintf("%s writes no more than this: the network waits for it.", Who(f.Program)),
 		Evidence: evidence,
 		Remedy:   "look at what the program waits for: its disk, its source, or its own limit",
