@@ -535,7 +535,7 @@ func (b bondView) churned() (Finding, bool) {
 // its bond, before it is called flapping: a switch that starts anew takes all
 // ports down alike.
 const (
-	flaps       = 3
+	flaps       = 6
 	flapsOthers = 3
 	flapsMany   = 100 // of a port, whatever the others do
 	linkFlaps   = 20

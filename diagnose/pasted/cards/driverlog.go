@@ -283,6 +283,34 @@ func guestDrops(v *scene.View) {
 	}
 }
 
+// Of what a link received and the host then dropped: how many packets are enough to tell, and
+// which part is no stray one, nor all of what a standby port hears.
+const (
+	manyReceived           = 1e6
+	fewDropped, allDropped = 0.05, 0.95
+)
+
+// hostDrops: a link of which the host drops a good part of what comes, as ifconfig and
+// /proc/net/dev add it up: the ring was full, or the core's queue behind it.
+func hostDrops(v *scene.View) {
+	for _, h := range v.Hosts {
+		for _, name := range h.Subjects("link") {
+			dropped, at, ok := scene.Number(h, "link "+name, "rx_dropped")
+			received, _, both := scene.Number(h, "link "+name, "rx_packets")
+			if !ok || !both || received < manyReceived || !scene.Physical(name) || scene.Word(h, name, "master") != "" || !v.Complains() {
+				continue
+			}
+			if share := dropped / max(received, dropped); share < fewDropped || share > allDropped {
+				continue
+			}
+			v.Add(record.ReceiverCPU, 0.5, h, name+" of "+scene.NameOf(h),
+				fmt.Sprintf("%s received %.0f packets and dropped %.0f: they came faster than the host took them out of the card's ring, or out of a core's queue behind it.", name, received, dropped),
+				fmt.Sprintf("See which of the two grows (`ip -s -s link show %[1]s`: missed is the ring; `cat /proc/net/softnet_stat`: its second column the queue): a larger ring (`ethtool -G %[1]s rx N`), more receive queues with a core each, net.core.netdev_max_backlog; a program that captures needs several threads, or a kernel bypass.", name),
+				scene.Saw("received and dropped by "+name, fmt.Sprintf("%.0f, %.0f", received, dropped), at))
+		}
+	}
+}
+
 // brokenPair: a driver that says that its link came up slower than both ends agreed.
 func brokenPair(v *scene.View) {
 	for _, h := range v.Case.Hosts {

@@ -77,7 +77,7 @@ func jumboLink(h *piece.Host) bool {
 		}
 	}
 	for _, name := range h.Subjects("link") {
-		if n, _, ok := scene.Number(h, "link "+name, "mtu"); ok && n > 1600 && name != "lo" {
+		if n, _, ok := scene.Number(h, "link "+name, "mtu"); ok && n > 1600 && !scene.Pseudo(name) {
 			return true
 		}
 	}
@@ -87,11 +87,11 @@ func jumboLink(h *piece.Host) bool {
 // smallBridge: a bridge or a guest's tap with small frames between ends with large
 // ones.
 func smallBridge(v *scene.View) {
-	jumbo, at := "", piece.Source{}
+	jumbo, most, at := "", 0.0, piece.Source{}
 	for _, h := range v.Hosts {
 		for _, name := range h.Subjects("link") {
-			if n, from, ok := scene.Number(h, "link "+name, "mtu"); ok && n > 1600 && name != "lo" {
-				jumbo, at = name+" of "+scene.NameOf(h), from
+			if n, from, ok := scene.Number(h, "link "+name, "mtu"); ok && n > 1600 && !scene.Pseudo(name) {
+				jumbo, most, at = name+" of "+scene.NameOf(h), n, from
 			}
 		}
 	}
@@ -107,9 +107,9 @@ func smallBridge(v *scene.View) {
 				continue
 			}
 			v.Add(record.MTU, 0.85, h, name+" of "+scene.NameOf(h)+fmt.Sprintf(" (MTU %.0f)", n),
-				fmt.Sprintf("%s has an MTU of %.0f while %s has 9000: what the ends send in jumbo frames does not fit through the bridge, and is dropped without a word.", name, n, jumbo),
-				fmt.Sprintf("Set the MTU to 9000 on %s and on all its ports (Proxmox: `mtu 9000` in its stanza, and the guest's card), or 1500 on both ends.", name),
-				scene.Saw("MTU of "+name, fmt.Sprintf("%.0f", n), from), scene.Saw("MTU of "+jumbo, "above 1500", at))
+				fmt.Sprintf("%s has an MTU of %.0f while %s has %.0f: what the ends send in jumbo frames does not fit through the bridge, and is dropped without a word.", name, n, jumbo, most),
+				fmt.Sprintf("Set the MTU to %.0f on %s and on all its ports (Proxmox: `mtu %[1]g` in its stanza, and the guest's card), or 1500 on both ends.", most, name),
+				scene.Saw("MTU of "+name, fmt.Sprintf("%.0f", n), from), scene.Saw("MTU of "+jumbo, fmt.Sprintf("%.0f", most), at))
 			return
 		}
 	}

@@ -323,7 +323,7 @@ func lacpStates(v *scene.View) {
 			channel, in := s.Get("port "+name, "channel")
 			x, told := inChannel(s, name)
 			switch {
-			case !in || channel.Text == "", told && (x.Text == "yes" || x.Text == "" || x.Text == "no link" || x.Text == "down"),
+			case (!in || channel.Text == "") && x.Text != "suspended", told && (x.Text == "yes" || x.Text == "" || x.Text == "no link" || x.Text == "down"),
 				!told && (x.Text != "down" || len(bundled[channel.Text]) == 0):
 				continue
 			}
@@ -353,7 +353,10 @@ func inChannel(s *piece.Host, port string) (x piece.Value, told bool) {
 // so many that carry on the switch.
 func notBundled(v *scene.View, s *piece.Host, name, host, channel string, bundled []string, carrying int, x piece.Value) {
 	left := "the channel carries with its other members only"
-	if len(bundled) == 0 {
+	switch {
+	case channel == "" || len(byChannel(s)[channel]) < 2:
+		left = "it carries nothing"
+	case len(bundled) == 0:
 		left = "no member of the channel carries: it is down"
 	}
 	flag, _ := s.Get("port "+name, "flag")
@@ -366,7 +369,7 @@ func notBundled(v *scene.View, s *piece.Host, name, host, channel string, bundle
 	state, _ := s.Get("port "+name, "state")
 	vendor, _ := s.Get("host", "vendor")
 	sonic := vendor.Text == "sonic" // its D is deselected, whatever the link does
-	down := flag.Text == "D" && !sonic || state.Text == "down"
+	down := flag.Text == "D" && !sonic || state.Text == "down" && x.Text != "suspended"
 	switch {
 	case status.Text == "err-disabled":
 		why, remedy, sure = errDisabled(s, name)

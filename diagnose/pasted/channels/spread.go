@@ -39,7 +39,7 @@ func layer2Hash(v *scene.View) {
 		what, peers := "MAC addresses", "all that goes to one MAC address, such as everything behind a router or gateway,"
 		if b.Policy == "layer2+3" {
 			what, peers = "MAC and IP addresses", "all between two addresses"
-			sure = 0.4
+			sure = 0.5
 		}
 		if b.Policy == "layer2" {
 			if gw, ok := gateway(v, b); ok {
@@ -283,8 +283,11 @@ func roundRobin(v *scene.View) {
 			links = fmt.Sprintf(" that have a link (%s: down)", strings.Join(dead, ", "))
 			after = " Remove what has no link (" + strings.Join(dead, ", ") + ": down) or give it a link watch."
 		}
-		if live == 1 {
-			continue // one link keeps its order: deadPorts
+		if live == 1 || live > 1 && addsUp(v, b, live) {
+			continue // one link keeps its order (deadPorts), and what adds up suffers from none
+		}
+		if len(evidence) == 1 && !v.Complains() {
+			sure = 0.4
 		}
 		count := ""
 		if live > 0 {
@@ -304,6 +307,16 @@ func roundRobin(v *scene.View) {
 			fmt.Sprintf("%s is %s: it stripes the packets of one TCP flow over its %slinks%s, they arrive out of order, and TCP takes that for loss. A single flow gains little beyond two links, however many cables there are.", b.Name, mode, count, links),
 			remedy+" and use several flows: each flow stays on one link, and several flows add up. For one fast flow take one faster card."+after, evidence...)
 	}
+}
+
+// addsUp reports a run that carried what so many of a bond's links do together, and sent
+// next to nothing again.
+func addsUp(v *scene.View, b scene.Bond, links int) bool {
+	_, fastest := b.Speeds()
+	return slices.ContainsFunc(v.Case.Runs, func(r piece.Run) bool {
+		each := r.Rate / unit.BitRate(links)
+		return !r.UDP && r.Retransmits <= manyAgain && r.Back == 0 && (fastest == 0 && scene.NearLineRate(each) || fastest > 0 && scene.Close(each, fastest, 0.86, 1))
+	})
 }
 
 // systemIs reports a host of that system.

@@ -34,7 +34,7 @@ func laggOut(v *scene.View) {
 		for _, name := range h.Subjects("link") {
 			proto := scene.Word(h, name, "laggproto")
 			in, out, at := laggMembers(h, name)
-			if len(out) == 0 || len(in)+len(out) < 2 {
+			if len(out) == 0 || len(in)+len(out) < 2 && proto != "lacp" {
 				continue
 			}
 			if proto == "loadbalance" || proto == "roundrobin" {

@@ -263,7 +263,7 @@ func wholeBundle(v *scene.View, h *piece.Host, name string) {
 			scene.Saw("laggproto of "+name, "failover", at))
 	case use == members:
 		agreed := ", LACP is current on both ends"
-		if scene.Word(h, name, "lacp_status") == "off" {
+		if proto := scene.Word(h, name, "laggproto"); scene.Word(h, name, "lacp_status") == "off" || proto != "" && proto != "lacp" {
 			agreed = ""
 		}
 		v.Add(scene.Healthy, 0.7, h, "none", fmt.Sprintf("Nothing is wrong with %s: all %d members are selected and in use%s.", name, members, agreed), "",

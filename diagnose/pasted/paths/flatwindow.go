@@ -2,6 +2,7 @@ package paths
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/linerate/linerate/diagnose/pasted/scene"
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
@@ -27,7 +28,7 @@ func flatWindow(v *scene.View) {
 	}
 	for _, r := range v.Case.Runs {
 		flight := float64(r.Rate) / 8 * ms / 1000
-		if r.UDP || r.Rate == 0 || scene.NearLineRate(r.Rate) || r.Retransmits != 0 || r.Target > 0 || r.Reverse || r.Intervals < fewestFlat || max(len(r.Streams), r.Parallel) > 1 ||
+		if r.UDP || r.Rate == 0 || scene.NearLineRate(r.Rate) && (flight < nearlyAll*float64(r.CwndMost) || fastest(v) < 2*r.Rate) || r.Retransmits != 0 || r.Target > 0 || r.Reverse || r.Intervals < fewestFlat || max(len(r.Streams), r.Parallel) > 1 ||
 			r.CwndLeast == 0 || float64(r.CwndMost) > mostFlat*float64(r.CwndLeast) || flight < leastOfFlat*float64(r.CwndMost) || flight > mostOfFlat*float64(r.CwndMost) {
 			continue
 		}
@@ -53,7 +54,13 @@ func flatWindow(v *scene.View) {
 const (
 	leastOfFlat = 0.4
 	mostOfFlat  = 1.15
+	nearlyAll   = 0.85
 )
+
+// fastest is the fastest link whose speed is told; zero none is.
+func fastest(v *scene.View) unit.BitRate {
+	return slices.Max(append([]unit.BitRate{0}, v.LinkSpeeds()...))
+}
 
 // tripOf is the round trip of the case in milliseconds, whose it is and by what it is known:
 // as ping measured it, else as a sentence says; false where neither is, or of several far ends.

@@ -154,6 +154,23 @@ func lossyDistance(v *scene.View) {
 		scene.Saw("said", x.Text, x.Source)).Ask = longAsks
 }
 
+// heavyLoss is the part of the packets, in percent, from which on their loss makes a TCP slow
+// over any way, and mostLoss from which on it is rather a table or a test that is told of.
+const heavyLoss, mostLoss = 2, 60
+
+// heavyLosses: a part of the packets is lost that TCP does not bear, near or far.
+func heavyLosses(v *scene.View) {
+	h, x, ok := v.SaidBy("loss_percent")
+	udp := slices.ContainsFunc(v.Case.Runs, func(r piece.Run) bool { return r.UDP })
+	if share := piece.Float(x.Text); !ok || share < heavyLoss || share > mostLoss || udp || !v.Complains() || v.Faulty() {
+		return
+	}
+	v.Add(record.Congestion, contested(v, "loss_percent", 0.5), h, "packets lost on the way",
+		fmt.Sprintf("%s %% of the packets are lost, by what is said: CUBIC and Reno halve their window at each loss and never get on, whatever the links and buffers are.", x.Text),
+		"Find where they are lost: `mtr -rwzc 200 PEER` each way, the counters of each port on the way (`ethtool -S`, `show interfaces`), a cable or radio link, a policer, a queue that is full. BBR on the sender bears some percent meanwhile.",
+		scene.Saw("said", x.Text+" % lost", x.Source)).Ask = longAsks
+}
+
 // perPacket: larger packets help, so that the work for each packet is the limit.
 func perPacket(v *scene.View) {
 	h, x, ok := v.SaidBy("mtu_raised")

@@ -2,6 +2,7 @@ package paths
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/linerate/linerate/diagnose/pasted/scene"
@@ -68,7 +69,8 @@ func oneLinkHere(v *scene.View) {
 // unknownSpeed: a bundle's port whose speed is not known.
 func unknownSpeed(v *scene.View) {
 	h, evidence, ok := saidAll(v, "speed_unknown")
-	if !ok || !ofBundle(v) || v.HasFinding(record.LACPDown) {
+	lacp := func(b scene.Bond) bool { return b.Mode == "802.3ad" || b.Mode == "" }
+	if !ok || !ofBundle(v) || v.HasFinding(record.LACPDown) || len(v.Bonds) > 0 && !slices.ContainsFunc(v.Bonds, lacp) {
 		return
 	}
 	v.Add(record.LACPDown, 0.54, h, "the port whose speed is unknown",

@@ -106,6 +106,13 @@ var cardNames = regexp.MustCompile(`^(eth[0-9]|em[0-9]|ib[0-9]|ibp|en[opsx][0-9a
 // end.
 func Card(link string) bool { return cardNames.MatchString(link) }
 
+// pseudoNames are interfaces that no packet leaves by: loopback, those of filters and of
+// captures, and what macOS has for its own (ifconfig of BSD and macOS).
+var pseudoNames = regexp.MustCompile(`^(?:lo|pflog|pfsync|pflow|ipfw|enc|usbus|stf|gif|plip|faith|awdl|llw|utun|nflog|any)\d*$`)
+
+// Pseudo reports a name of no link of the host's: a loopback, a filter's or a capture's.
+func Pseudo(link string) bool { return pseudoNames.MatchString(link) }
+
 // Physical reports a link by whose name it is a card's: no bond, bridge or tunnel.
 func Physical(link string) bool {
 	for _, p := range []string{"docker", "veth", "br-", "virbr", "cni", "tap", "tun", "wg", "vxlan", "flannel", "cali", "dummy", "bond", "vmbr", "lxdbr", "lxcbr", "incusbr", "ppp", "tailscale", "zt", "ifb", "sit", "gre", "ipip"} {

@@ -53,6 +53,7 @@ var readers = piece.Table{
 	loadtext.Sockets,
 	loadtext.KernelCounters,
 	loadtext.Queues,
+	loadtext.TypedQueues,
 	loadtext.Sysctls,
 	loadtext.StoragePaths,
 	loadtext.Mounts,

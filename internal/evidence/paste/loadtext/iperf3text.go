@@ -197,6 +197,7 @@ type iperf3Reader struct {
 	server    bool
 	client    bool
 	heads     bool
+	growing   bool // the last window was a first interval's
 	retried   bool // interval rows have retransmits: the printing side sends
 	rows      int
 	sums      [2][3]unit.BitRate // by way: of intervals, of the sender, of the receiver
@@ -307,7 +308,7 @@ func (r *iperf3Reader) row(row *iperfRow) bool {
 	if t := retransmits.FindStringSubmatch(row.rest); t != nil && which != 2 {
 		again = int(max(piece.Whole(t[1]), 0))
 		r.retried = r.retried || which == 0
-		r.window(piece.Float(t[2]) * piece.Kibi[t[3]])
+		r.window(piece.Float(t[2])*piece.Kibi[t[3]], row.from == 0)
 	}
 	r.run.UDP = r.run.UDP || loss != nil || strings.Contains(row.rest, " ms")
 	if row.id == "SUM" {
@@ -322,12 +323,17 @@ func (r *iperf3Reader) row(row *iperfRow) bool {
 	return true
 }
 
-// window notes a congestion window; zero is none that was printed.
-func (r *iperf3Reader) window(bytes float64) {
+// window notes a congestion window; zero is none that was printed. In the first interval it
+// grows from nothing: that one is the least only where no other comes.
+func (r *iperf3Reader) window(bytes float64, first bool) {
 	if bytes <= 0 || bytes > 1<<40 {
 		return
 	}
 	w := unit.Bytes(bytes)
+	if !first && r.growing {
+		r.run.CwndLeast = 0
+	}
+	r.growing = first
 	if r.run.CwndMost = max(r.run.CwndMost, w); r.run.CwndLeast == 0 || w < r.run.CwndLeast {
 		r.run.CwndLeast = w
 	}

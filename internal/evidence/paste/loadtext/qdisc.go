@@ -29,7 +29,7 @@ var tcBacklog = piece.Compile(`^backlog (\d+)([KM]?)b (\d+)p`)
 
 var tcMore = piece.Compile(`^(?:rate \d|\d+ flows|\d+ gc|maxpacket|new_flows_len|backlog|lended|tokens|ctokens|memory used|capacity|min/max|average|thresh|target|interval|pk_delay|av_delay|sp_delay|backlog|pkts|bytes|way_|drops|marks|ack_drop|sp_flows|bk_flows|un_flows|max_len|quantum|Tin|flows_plimit|highprio|throttled|ecn_mark|horizon|Bulk|police|filter|action|match|installed|index|ref|direct_|qmap|prio_|bands|priomap|queues|offload|options|fastpath|\d+ fastpath|\(inactive|(?:\d+ )?(?:highprio|throttled|pkts_too_long))`)
 
-var tcRate = piece.Compile(`\b(rate|maxrate|bandwidth|ceil|max_rate) (\d[\d.]*)([KMG]?)(bit|bps|Bps|ibit)`)
+var tcRate = piece.Compile(`(?i)\b(rate|maxrate|bandwidth|ceil|max_rate) (\d[\d.]*)([KMG]?)(bit|bps|ibit)`)
 
 var tcScale = map[string]float64{"": 1, "K": 1e3, "M": 1e6, "G": 1e9}
 
@@ -43,8 +43,8 @@ func tcBits(text, word string) int64 {
 		if m[1] != word {
 			continue
 		}
-		bits := piece.Float(m[2]) * tcScale[m[3]]
-		if m[4] == "bps" || m[4] == "Bps" {
+		bits := piece.Float(m[2]) * tcScale[strings.ToUpper(m[3])]
+		if strings.EqualFold(m[4], "bps") {
 			bits *= 8
 		}
 		return int64(bits)

@@ -21,7 +21,7 @@ var PortDetail = piece.Reader{
 	Read: reading(readPortDetail),
 }
 
-var portHead = piece.Compile(`^\s*((?:[A-HJ-Za-z]|I[a-mo-z])[\w-]*? ?\d[\d/.:]*|mgmt0|[Vv]lan\d+) is (?:administratively )?(up|down|reset)\b(?: \(([\w ,-]+)\))?(?:, line protocol is (\w+(?: present)?))?(?: \(([\w -]+)\))?\s*(?:,.*)?$`)
+var portHead = piece.Compile(`^\s*((?:[A-HJ-Za-z]|I[a-mo-z])[\w-]*? ?\d[\d/.:]*|mgmt0|[Vv]lan\d+) is (?:administratively )?(up|down|reset)\b(?: \(([\w ,-]+)(?:\([\w ,-]+\))?\))?(?:, line protocol is (\w+(?: present)?))?(?: \(([\w -]+)\))?\s*(?:,.*)?$`)
 
 var portMTU = piece.Compile(`MTU (\d+) bytes.*?(?:BW (\d+) [Kk]bit)?`)
 
@@ -65,6 +65,11 @@ var portWords = map[string]string{"input errors": "rx_errors", "input error": "r
 
 var portLine = piece.Compile(`^(?:Hardware|Port is part|Description|MTU|BW|DLY|reliability|Encapsulation|Keepalive|[Ff]ull|[Hh]alf|[Aa]uto|[Ii]nput|[Oo]utput|ARP|Last|Queueing|Total|Queue|Conversations|Reserved|Available|\d+ (?:minute|second|packets|runts|input|output|lost|unknown|babbles|interface|watchdog|unicast|jumbo|giants|dribble|bad|link|underruns|multicast|broadcast|storm)|\d[\d.]* |Received|RX$|TX$|Dedicated|Belongs|admin state|Port mode|Beacon|Auto|Switchport|EtherType|EEE|Load-Interval|Rate mode|Loopback|Up \d|Down|Up Time|Members in|No\. of members|Active members|Fallback|Ethernet\d|Ethernet MTU|Internet address|IP MTU|IP Un|Interface|Bandwidth|Carrier|Clear|Time since|media type|Member|Rx$|Tx$|Vlan|Configured|Minimum|Partner|Pluggable|Interface index|LineSpeed|Flowcontrol|Rate [Ii]nfo|FEC |Mode of|DHCP|IPv6|IPv4|Unique|Virtual|Current address|Queuing|Throttles|Link |Server Port|LACP |vPC |Port:|Tags|Address|Port is|PHY|Physical|  )`)
 
+// suspended reports a state that only a channel's member has: the switch does not use it.
+func suspended(state string) bool {
+	return strings.HasPrefix(state, "susp") || strings.HasPrefix(state, "noLacpPdu")
+}
+
 func readPortDetail(s *sink, lines []piece.Line) int {
 	subject, way := "", ""
 	if name := commandPort(s.Segment.Command); name != "" {
@@ -81,7 +86,11 @@ func readPortDetail(s *sink, lines []piece.Line) int {
 				state = "down"
 			}
 			s.Set(subject, "state", state, l)
-			s.SetIf(subject, "status", cmp.Or(m[5], m[3], m[4]), l)
+			why := cmp.Or(m[5], m[3], m[4])
+			s.SetIf(subject, "status", why, l)
+			if suspended(why) {
+				s.Set(subject, "bundled", "suspended", l)
+			}
 			if strings.Contains(text, "is administratively down") {
 				s.Set(subject, "admin", "down", l)
 			}
@@ -286,10 +295,10 @@ var PortStatus = piece.Reader{
 					s.Set(subject, "switchport", "access", l)
 					s.Set(subject, "access_vlan", m[4], l)
 				}
-				s.Set(subject, "state", map[bool]string{true: "up", false: "down"}[m[3] == "connected" || m[3] == "up" || m[3] == "Up" || m[3] == "suspended" || m[3] == "suspnd"], l)
+				s.Set(subject, "state", map[bool]string{true: "up", false: "down"}[m[3] == "connected" || m[3] == "up" || m[3] == "Up" || suspended(m[3])], l)
 				s.SetIf(subject, "duplex", strings.TrimPrefix(strings.ToLower(m[5]), "a-"), l)
 				s.SetIf(subject, "speed", piece.Mbits(m[6]), l)
-				if strings.HasPrefix(m[3], "susp") {
+				if suspended(m[3]) {
 					s.Set(subject, "bundled", "suspended", l)
 				}
 				return true
@@ -307,7 +316,7 @@ var statusHead = piece.Compile(`^\s*Port\s+(?:Name|Description)\s+Status\s`)
 // shut the port.
 var errDisabledRow = piece.Compile(`^\s*(\S+\d)\s+(?:.*?\s+)?err-disabled\s+([a-z][a-z0-9-]+(?: [a-z-]+)?)(?:\s+[\d,-]+)?\s*$`)
 
-var statusRow = piece.Compile(`^\s*(\S+\d)\s+(?:(.*?)\s+)?(connected|notconnect|notconnec|disabled|err-disabled|suspended|suspnd|inactive|monitoring|xcvrAbsen|xcvrInval|sfpAbsent|noOperMem|down|Down|Up|up)\s+(?:(\S+)\s+)?(a-full|full|a-half|half|Full|Half|auto|Auto)\s+(a-?[\d.]+[GMgm]?|[\d.]+ ?(?:[GMgm][bB]?(?:ps|it)?)?|auto|Auto|unconf)(?:\s|$|\()`)
+var statusRow = piece.Compile(`^\s*(\S+\d)\s+(?:(.*?)\s+)?(connected|notconnect|notconnec|disabled|err-disabled|suspended|suspnd\w*|noLacpPdu\w*|inactive|monitoring|xcvrAbsen|xcvrInval|sfpAbsent|noOperMem|down|Down|Up|up)\s+(?:(\S+)\s+)?(a-full|full|a-half|half|Full|Half|auto|Auto)\s+(a-?[\d.]+[GMgm]?|[\d.]+ ?(?:[GMgm][bB]?(?:ps|it)?)?|auto|Auto|unconf)(?:\s|$|\()`)
 
 // PortCounters reads tables of counters that are named by their heads: one row a
 // port, as many numbers as there are names.
