@@ -55,6 +55,8 @@ func TestReadBeside(t *testing.T) {
 		{"a queue without a rate", "Uploads of this box are slow, 47 Mbit/s of a gigabit.\n[root@box ~]# tc qdisc add dev eth0 root fq_codel limit 1000\n", record.Unknown, 0, 0, "", "shapes"},
 		{"a host that drops", ifconfig("12880399"), record.ReceiverCPU, 0.45, 0.55, "faster than the host", ""},
 		{"strays that are dropped", ifconfig("48000"), record.Unknown, 0, 0, "", "faster than the host"},
+		{"a shaper on and off", "I can not reach the full rate of my line. With QoS on I get 400 Mbit/s, with QoS off 500 Mbit/s.\n", record.Shaper, 0.5, 0.6, "traffic shaper", ""},
+		{"a shaper that is on", "I can not reach the full rate of my line. With QoS on I get 400 Mbit/s, and the line should have 500 Mbit/s.\n", record.Unknown, 0, 0, "", "traffic shaper"},
 		{"losses near by", "The link has 15% packet loss and I get only 1 Mbit/s.\n", record.Congestion, 0.45, 0.55, "15 % of the packets", ""},
 		{"losses of none", "The link has 0% packet loss and I get only 1 Mbit/s.\n", record.Unknown, 0, 0, "", "of the packets are lost"},
 		{"a lagg of one port that nobody answers", lagg("0<>"), record.LACPDown, 0.8, 0.9, "em0", ""},
