@@ -286,9 +286,6 @@ func roundRobin(v *scene.View) {
 		if live == 1 || live > 1 && addsUp(v, b, live) {
 			continue // one link keeps its order (deadPorts), and what adds up suffers from none
 		}
-		if len(evidence) == 1 && !v.Complains() {
-			sure = 0.4
-		}
 		count := ""
 		if live > 0 {
 			count = fmt.Sprintf("%d ", live)
