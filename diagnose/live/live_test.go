@@ -97,6 +97,7 @@ func TestLiveCauses(t *testing.T) {
 		{"starved while acknowledgements come", netstate.Layer34, calm, []livetraffic.Flow{sendingFlow(func(f *livetraffic.Flow) { f.Out.Starved, f.Out.NotSent = 0.9, 0 })}, nil, record.Application},
 		{"one thread computes", netstate.Layer34, calm, []livetraffic.Flow{sendingFlow(func(f *livetraffic.Flow) { f.Out.Busy, f.Program.Ran = 0.2, 0.97 })}, nil, record.SenderCPU},
 		{"quota", netstate.Layer34, calm, []livetraffic.Flow{sendingFlow(func(f *livetraffic.Flow) { f.Program.Quota, f.Program.Throttled = 0.2, 0.7 })}, nil, record.SenderCPU},
+		{"nothing has moved yet", netstate.Layer34, calm, []livetraffic.Flow{sendingFlow(func(f *livetraffic.Flow) { f.Sent, f.Out.Busy = 0, 0.4 })}, nil, record.Unknown},
 		{"window", netstate.Layer34, calm, []livetraffic.Flow{sendingFlow(func(f *livetraffic.Flow) {
 			f.Out.RwndLimited, f.Out.Window, f.Out.MostWindow = 0.95, 500*unit.KiB, 500*unit.KiB
 		})}, nil, record.ReceiveWindow},

@@ -303,7 +303,7 @@ func (v *view) dialogue(f livetraffic.Flow, buffer record.Finding) record.Findin
 func (v *view) slowWriter(f livetraffic.Flow, _ direction) (record.Finding, bool) {
 	idle := f.Out.Clock && 1-f.Out.Busy >= idleShare
 	starved := f.Out.Starved >= starvedShare && f.Out.NotSent < f.Out.MSS
-	if !idle && !starved {
+	if !idle && !starved || f.Rate() == 0 { // what does not move writes nothing
 		return record.Finding{}, false
 	}
 	evidence := []record.Evidence{

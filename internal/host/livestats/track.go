@@ -50,10 +50,10 @@ func (t *track) look(now sockdiag.Detail, at time.Duration) {
 }
 
 // opened reports a connection that has moved no more than a greeting, less than a segment
-// either way, and has nothing waiting.
+// either way with what is under way, and repairs nothing.
 func opened(d sockdiag.Detail) bool {
 	greeting := uint64(max(d.Info.SndMSS, 1))
-	return d.Info.BytesAcked < greeting && d.Info.BytesReceived < greeting && d.Info.NotSent == 0 && d.Unacked == 0 && d.Unread == 0
+	return d.Info.BytesAcked+uint64(d.Unacked) < greeting && d.Info.BytesReceived < greeting && d.Unread == 0 && d.Info.CAState < caRecovery
 }
 
 func (t *track) add(d sockdiag.Detail) {
