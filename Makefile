@@ -95,10 +95,10 @@ unit: ## unit tests but the long ones
 	@echo "== unit tests"
 	@.ci/gotest -short $(UNIT)
 
-# The engine twice: on raw system calls, and as other systems have it.
+# The engine twice: on raw system calls, and as other systems have it. What runs in parallel there waits, mostly.
 long: ## unit tests that are long or left out by -short, the engine as other systems have it
 	@echo "== long unit tests"
-	@set -f; .ci/gotest $$(.ci/longtests)
+	@set -f; .ci/gotest -parallel 4 $$(.ci/longtests)
 	@go vet -tags portable ./internal/traffic/engine && .ci/gotest -tags portable ./internal/traffic/engine
 
 define race

@@ -19,14 +19,14 @@ import (
 
 // TestExplainLiveCost: watching takes a small part of a core beside 10,000
 // connections, what the program takes to start left out, and finds the few of them that
-// move. A machine that is busy otherwise makes processor time dearer: the best of three
-// counts.
+// move. A machine that is busy otherwise, or slow, makes processor time dearer: the best of
+// three counts, and the bound is half as much again as what idle machines need.
 func TestExplainLiveCost(t *testing.T) {
 	if testing.Short() {
 		t.Skip("left out by -short: it takes seconds")
 	}
 	const (
-		most, span = 0.02, 5 * time.Second
+		most, span = 0.03, 5 * time.Second
 		rounds     = 3
 		idle       = 10_000
 		moving     = 10
