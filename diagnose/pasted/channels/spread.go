@@ -39,7 +39,7 @@ func layer2Hash(v *scene.View) {
 		what, peers := "MAC addresses", "all that goes to one MAC address, such as everything behind a router or gateway,"
 		if b.Policy == "layer2+3" {
 			what, peers = "MAC and IP addresses", "all between two addresses"
-			sure = 0.5
+			sure = 0.4
 		}
 		if b.Policy == "layer2" {
 			if gw, ok := gateway(v, b); ok {
