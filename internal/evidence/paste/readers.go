@@ -3,11 +3,13 @@ package paste
 import (
 	"slices"
 
+	"github.com/linerate/linerate/internal/evidence/paste/hostid"
 	"github.com/linerate/linerate/internal/evidence/paste/hosttext"
 	"github.com/linerate/linerate/internal/evidence/paste/loadtext"
 	"github.com/linerate/linerate/internal/evidence/paste/othertext"
 	"github.com/linerate/linerate/internal/evidence/paste/pathtext"
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
+	"github.com/linerate/linerate/internal/evidence/paste/runtext"
 	"github.com/linerate/linerate/internal/evidence/paste/saidtext"
 	"github.com/linerate/linerate/internal/evidence/paste/switchtext"
 )
@@ -44,12 +46,12 @@ var readers = piece.Table{
 	loadtext.SocketWords,
 	loadtext.TestScripts,
 	loadtext.Services,
-	loadtext.Iperf3Text,
-	loadtext.Iperf2Text,
-	loadtext.IperfJSON,
-	loadtext.LoadTools,
-	loadtext.RDMATests,
-	loadtext.CopyRates,
+	runtext.Iperf3Text,
+	runtext.Iperf2Text,
+	runtext.IperfJSON,
+	runtext.LoadTools,
+	runtext.RDMATests,
+	runtext.CopyRates,
 	loadtext.Sockets,
 	loadtext.KernelCounters,
 	loadtext.Queues,
@@ -72,7 +74,7 @@ var readers = piece.Table{
 	loadtext.LinkRates,
 	switchtext.SwitchLog,
 	loadtext.KernelLog,
-	loadtext.HostID,
+	hostid.Reader,
 	loadtext.CloudWords,
 	hosttext.IPLink,
 	hosttext.Optics,

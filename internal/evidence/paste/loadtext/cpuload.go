@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/linerate/linerate/internal/evidence/paste/hostid"
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
 )
 
@@ -72,7 +73,7 @@ func readCPULoad(in *sink, lines []piece.Line) (read int) {
 		switch {
 		case len(fields) == 0:
 			return read
-		case s.sysstat(text, l):
+		case hostid.Sysstat(s.Sink, text, l):
 		case topCore.MatchString(text):
 			s.topCore(text, l)
 		case busyboxCores.MatchString(text):

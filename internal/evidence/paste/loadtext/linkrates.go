@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/linerate/linerate/internal/evidence/paste/hostid"
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
 )
 
@@ -116,7 +117,7 @@ func (s *sink) sarDevices(lines []piece.Line) (read int) {
 		switch {
 		case len(f) == 0:
 			return read
-		case s.sysstat(text, l):
+		case hostid.Sysstat(s.Sink, text, l):
 		case f[0] == "IFACE":
 			titles = f
 		case len(f) > 3 && len(f) <= len(titles) && nameShape.MatchString(f[0]) && number(f[1]) && number(f[2]):

@@ -140,20 +140,20 @@ func readQuestions(s *sink, lines []piece.Line) (read int) {
 		said("allowance", counter)
 	}
 	if version := oneThreadTest(l.Text); version != "" {
-		s.topic("iperf", version, l)
+		s.Topic("iperf", version, l)
 	}
 	if title(l.Text) {
-		s.topic(piece.Titled, "", l)
+		s.Topic(piece.Titled, "", l)
 		if m := uneven.FindString(l.Text); m != "" {
 			said("uneven", m)
 		}
 		return read
 	}
 	if bundleWords.MatchString(l.Text) && !noBundle.MatchString(l.Text) || groupWords.MatchString(l.Text) {
-		s.topic("bundle", "", l)
+		s.Topic("bundle", "", l)
 	}
 	if largeWords.MatchString(l.Text) {
-		s.topic("large", "", l)
+		s.Topic("large", "", l)
 	}
 	if m := flowsAdd.FindString(l.Text); m != "" && !noMore.MatchString(l.Text) {
 		said("flows_add", m)
@@ -173,7 +173,7 @@ func readQuestions(s *sink, lines []piece.Line) (read int) {
 	}
 	_, bundle := s.about("bundle", l)
 	if m := byTheLink(l.Text); m != "" && !bundle {
-		s.topic("one link", m, l) // a later sentence may say of what
+		s.Topic("one link", m, l) // a later sentence may say of what
 	} else if x, ok := s.about("one link", l); ok && bundle {
 		s.Set("said", "one_link", x.Text, l)
 		delete(s.C.Topics, "one link")
@@ -209,14 +209,6 @@ func byTheLink(text string) string {
 
 // linkWord is a link as those sentences name it.
 var linkWord = piece.Compile(`(?i)\b(?:links?|nics?|ports?|slaves?|interfaces?|members?|uplinks?)$`)
-
-// topic notes what a sentence is about.
-func (s *sink) topic(key, value string, l piece.Line) {
-	if s.C.Topics == nil {
-		s.C.Topics = make(map[string]piece.Value)
-	}
-	s.C.Topics[key] = piece.Value{Text: value, Source: l.Source()}
-}
 
 // about is what a question is about, if that was said near a line.
 func (s *sink) about(key string, l piece.Line) (piece.Value, bool) {

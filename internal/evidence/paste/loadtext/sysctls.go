@@ -3,6 +3,7 @@ package loadtext
 import (
 	"strings"
 
+	"github.com/linerate/linerate/internal/evidence/paste/hostid"
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
 )
 
@@ -101,7 +102,7 @@ func readSysctls(s *sink, lines []piece.Line) (read int) {
 			}
 		} else if m := sysctlPath.FindStringSubmatch(text); m != nil {
 			s.Set("sysctl", dotted(m[1]), strings.Join(strings.Fields(m[2]), " "), l)
-		} else if next < len(paths) && sysctlBare.MatchString(text) && !bareRelease.MatchString(text) {
+		} else if next < len(paths) && sysctlBare.MatchString(text) && !hostid.BareRelease.MatchString(text) {
 			s.Set("sysctl", paths[next], strings.Join(strings.Fields(text), " "), l)
 			next++
 		} else if strings.HasPrefix(text, "sysctl: ") || read > 0 && (strings.HasPrefix(text, "#") || strings.HasPrefix(text, ";")) || strings.HasPrefix(text, "* Applying /") {

@@ -33,13 +33,13 @@ func (s *sink) ask(l piece.Line) {
 	}{{piece.Complaint, complaint}, {piece.Question, question}, {"of a network", ofNetwork}, {"of a rate", ofRate}} {
 		if _, told := s.C.Topics[about.topic]; !told {
 			if m := about.words.FindString(l.Text); m != "" {
-				s.topic(about.topic, strings.ToLower(m), l)
+				s.Topic(about.topic, strings.ToLower(m), l)
 			}
 		}
 	}
 	has := func(topic string) bool { _, ok := s.C.Topics[topic]; return ok }
 	if has("of a network") && has("of a rate") && (has(piece.Complaint) || has(piece.Question)) {
-		s.topic(piece.Throughput, "", l)
+		s.Topic(piece.Throughput, "", l)
 	}
 }
 

@@ -81,7 +81,7 @@ func (s *sink) sizesOf(sentence string, l piece.Line, said func(key, value strin
 			delete(s.C.Topics, "mtu change")
 			return
 		}
-		s.topic("mtu change", m, l)
+		s.Topic("mtu change", m, l)
 	}
 }
 
@@ -111,7 +111,7 @@ func (s *sink) sizeTable(l piece.Line, said func(key, value string)) {
 	size, lost := piece.Float(m[1]), piece.Float(m[2])
 	switch {
 	case lost <= mostPassing:
-		s.topic("size that passes", m[1], l)
+		s.Topic("size that passes", m[1], l)
 	case lost >= leastGone:
 		if x, ok := s.C.Topics["size that passes"]; ok && x.File == l.File && l.Number-x.From < 12 && piece.Float(x.Text) < size && !anyFull(piece.Float(x.Text)) {
 			said("mtu_limit", "packets of "+x.Text+" pass, of "+m[1]+" all are lost")

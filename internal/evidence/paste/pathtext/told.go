@@ -96,7 +96,7 @@ func (s *sink) remedies(sentence string, l piece.Line, said func(key, value stri
 		case tunedWords.MatchString(sentence) && !noHelp.MatchString(sentence) && !adviceRead.MatchString(sentence) && !question.MatchString(sentence+" "):
 			said(r.key, match)
 		default:
-			s.topic("remedy", r.key+" "+match, l)
+			s.Topic("remedy", r.key+" "+match, l)
 		}
 	}
 	if m := thisHelped.FindString(sentence); m != "" && !noHelp.MatchString(m) && !question.MatchString(sentence+" ") {

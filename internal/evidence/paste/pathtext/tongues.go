@@ -118,7 +118,7 @@ func (s *sink) sizeRate(size, rate float64, l piece.Line, said func(key, value s
 			said("mtu_helps", "with "+strconv.FormatFloat(min(was, size), 'f', 0, 64)+" it is faster than with "+strconv.FormatFloat(max(was, size), 'f', 0, 64))
 		}
 	}
-	s.topic(key, strconv.FormatFloat(size, 'f', 0, 64)+" "+strconv.FormatFloat(rate, 'f', 0, 64), l)
+	s.Topic(key, strconv.FormatFloat(size, 'f', 0, 64)+" "+strconv.FormatFloat(rate, 'f', 0, 64), l)
 }
 
 // heldStories are what people tell of limits that somebody set, of programs that have few

@@ -9,14 +9,6 @@ import (
 // sink is what this package's readers put facts into.
 type sink struct{ *piece.Sink }
 
-// topic notes what a sentence is about: no fact, and no reading.
-func (s *sink) topic(key, value string, l piece.Line) {
-	if s.C.Topics == nil {
-		s.C.Topics = make(map[string]piece.Value)
-	}
-	s.C.Topics[key] = piece.Value{Text: value, Source: l.Source()}
-}
-
 // readTunnel says which tunnel or overlay a line names. A form's own line, "Backend used
 // (e.g. vxlan or udp): udp", has the answer behind its colon.
 func readTunnel(text string, said func(key, value string)) {

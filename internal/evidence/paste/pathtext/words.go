@@ -183,7 +183,7 @@ func readWords(s *sink, lines []piece.Line) (read int) {
 		case offloads.MatchString(sentence) && helped.MatchString(sentence) && !noHelp.MatchString(sentence) && !adviceRead.MatchString(sentence):
 			said("offload_helps", offloads.FindString(sentence))
 		case offloads.MatchString(sentence) && !noEffect.MatchString(sentence):
-			s.topic("remedy", "offload_helps "+offloads.FindString(sentence), l)
+			s.Topic("remedy", "offload_helps "+offloads.FindString(sentence), l)
 		}
 		s.remedies(sentence, l, said)
 		s.sizesOf(sentence, l, said)
@@ -200,7 +200,7 @@ func readWords(s *sink, lines []piece.Line) (read int) {
 		said("offload_helps", offloads.FindString(text))
 	}
 	if pingGood.MatchString(text) {
-		s.topic("ping", pingGood.FindString(text), l)
+		s.Topic("ping", pingGood.FindString(text), l)
 	}
 	if m := bulkFails.FindString(text); m != "" {
 		if _, ok := s.C.Topics["ping"]; ok {

@@ -55,6 +55,14 @@ func (s *Sink) Set(subject, key, value string, at Line) {
 	s.Host.Set(subject, key, value, at.Source())
 }
 
+// Topic notes what a sentence is about: no fact, and no reading.
+func (s *Sink) Topic(key, value string, at Line) {
+	if s.C.Topics == nil {
+		s.C.Topics = make(map[string]Value)
+	}
+	s.C.Topics[key] = Value{Text: value, Source: at.Source()}
+}
+
 // Source is where the line stands.
 func (l Line) Source() Source { return Source{File: l.File, From: l.Number, To: l.Number} }
 

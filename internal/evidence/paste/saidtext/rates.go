@@ -98,7 +98,7 @@ var (
 func (t *teller) hopedFor() bool {
 	const key = "expected part"
 	if expectedPart.MatchString(t.l.Text) {
-		t.topic(key, "")
+		t.Topic(key, "", t.l)
 		return true
 	}
 	x, ok := t.C.Topics[key]
@@ -121,7 +121,7 @@ func (t *teller) line() int {
 		for _, clause := range clauses(text) {
 			rates := t.rates(clause)
 			if class, word := classOf(clause); len(rates) == 0 && class == "copy" {
-				t.topic("rates", "copy "+word) // its rate comes in the next clause
+				t.Topic("rates", "copy "+word, t.l) // its rate comes in the next clause
 			}
 			for _, r := range rates {
 				t.keep(r)
@@ -155,21 +155,14 @@ func clauses(text string) (out []string) {
 // inherit forgets what earlier sentences were about where that is long ago.
 func (t *teller) inherit(text string) {
 	if testNamed(text) && !anyRate.MatchString(text) {
-		t.topic("test named", strings.ToLower(strongNet.FindString(text)))
+		t.Topic("test named", strings.ToLower(strongNet.FindString(text)), t.l)
 	}
 	if x, ok := t.C.Topics["rates"]; ok && (x.File != t.l.File || t.l.Number-x.From > 12) {
 		delete(t.C.Topics, "rates")
 	}
 	if class, word := classOf(text); class == "copy" && !anyRate.MatchString(text) {
-		t.topic("rates", "copy "+word)
+		t.Topic("rates", "copy "+word, t.l)
 	}
-}
-
-func (t *teller) topic(key, value string) {
-	if t.C.Topics == nil {
-		t.C.Topics = make(map[string]piece.Value)
-	}
-	t.C.Topics[key] = piece.Value{Text: value, Source: t.l.Source()}
 }
 
 // ofLocal are words before a rate of a machine's own disks, whatever the sentence is about.
@@ -230,7 +223,7 @@ func (t *teller) class(before, after string) (class, word string) {
 		class, word = "net", strings.ToLower(strongNet.FindString(t.l.Text))
 	}
 	if class != "" {
-		t.topic("rates", class+" "+word)
+		t.Topic("rates", class+" "+word, t.l)
 	}
 	return class, word
 }
@@ -380,10 +373,10 @@ var radio = piece.Compile(`(?i)\b(?:wi-?fi|wireless|wlan|802\.11\w+|vpn|wireguar
 // tenth notes a link that never gets beyond 100 Mbit/s and could be one of a gigabit.
 func (t *teller) tenth(text string) bool {
 	if gigabitOf.MatchString(text) {
-		t.topic("gigabit", "")
+		t.Topic("gigabit", "", t.l)
 	}
 	if radio.MatchString(text) {
-		t.topic("radio", "")
+		t.Topic("radio", "", t.l)
 	}
 	x, ok := t.C.Topics["gigabit"]
 	ok = ok && x.File == t.l.File && t.l.Number-x.From <= 12
@@ -422,13 +415,13 @@ const OtherMode = "other mode"
 // modes notes a bond that stripes packets, other modes, and a long way.
 func (t *teller) modes(text string) {
 	if otherMode.MatchString(text) {
-		t.topic(OtherMode, "")
+		t.Topic(OtherMode, "", t.l)
 	}
 	if striped.MatchString(text) {
-		t.topic("striped", strings.ToLower(striped.FindString(text)))
+		t.Topic("striped", strings.ToLower(striped.FindString(text)), t.l)
 	}
 	if bundled.MatchString(text) {
-		t.topic("bonded", "")
+		t.Topic("bonded", "", t.l)
 	}
 	x, ok := t.C.Topics["striped"]
 	_, bond := t.C.Topics["bonded"]

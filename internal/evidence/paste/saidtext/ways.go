@@ -126,18 +126,18 @@ func (t *teller) tools(text string) (told bool) {
 		three := iperf3Word.MatchString(one)
 		other := otherTool.MatchString(iperf3Word.ReplaceAllString(one, ""))
 		if short := fallsShort.MatchString(one); three && !other && short {
-			t.topic("iperf3 short", iperf3Word.FindString(one))
+			t.Topic("iperf3 short", iperf3Word.FindString(one), t.l)
 		} else if other && !three && !short && saturates.MatchString(one) {
-			t.topic("other fills", "")
+			t.Topic("other fills", "", t.l)
 		}
 		switch {
 		case three && !other:
 			if bits > 0 || !others {
-				t.topic("iperf3 rate", whole(bits))
+				t.Topic("iperf3 rate", whole(bits), t.l)
 			}
 		case other && !three && fallsShort.MatchString(one):
 		case other && !three && (bits > 0 || saturates.MatchString(one)):
-			t.topic("other rate", whole(bits))
+			t.Topic("other rate", whole(bits), t.l)
 		}
 		if bits > 0 && ncclWord.MatchString(one) != verbsTool.MatchString(one) {
 			t.set(map[bool]string{true: "rate_nccl", false: "rate_verbs"}[ncclWord.MatchString(one)], whole(bits))

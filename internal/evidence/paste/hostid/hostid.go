@@ -1,4 +1,6 @@
-package loadtext
+// Package hostid reads what names a machine: its kernel, system, name, cores. It judges
+// nothing.
+package hostid
 
 import (
 	"strings"
@@ -6,9 +8,9 @@ import (
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
 )
 
-// HostID reads what names a machine: uname, hostnamectl, lscpu, nproc, os-release
+// Reader reads what names a machine: uname, hostnamectl, lscpu, nproc, os-release
 // and the first line of sysstat.
-var HostID = piece.Reader{
+var Reader = piece.Reader{
 	Kind:     "uname, lscpu, os-release",
 	Commands: []string{"uname", "hostnamectl", "lscpu", "nproc", "pveversion", "freebsd-version", "lsb_release"},
 	Starts:   func(line string) bool { return hostLine(strings.TrimSpace(line)) },
@@ -16,7 +18,7 @@ var HostID = piece.Reader{
 		text := strings.TrimSpace(line)
 		return strings.Contains(s.Command, "nproc") && piece.Whole(text) > 0 || strings.Contains(s.Command, "uname") && anyRelease.MatchString(text)
 	},
-	Read: reading(readHostID),
+	Read: readHostID,
 }
 
 var unameLine = piece.Compile(`^Linux (\S+) (\d+\.\d+\S*) (#\S.*)?`)
@@ -27,7 +29,8 @@ var sysstatHead = piece.Compile(`^Linux (\d+\.\d+\S*) \(([^)]+)\)\s+\S+\s+(?:_(\
 
 var anyRelease = piece.Compile(`^\d+\.\d+[\w.+~-]*$`)
 
-var bareRelease = piece.Compile(`^(\d+\.\d+\.\d+(?:[-.+~_][\w.+~-]+)?)$`)
+// BareRelease is a kernel's release alone on its line.
+var BareRelease = piece.Compile(`^(\d+\.\d+\.\d+(?:[-.+~_][\w.+~-]+)?)$`)
 
 var architecture = piece.Compile(`\b(x86_64|aarch64|armv\w+|i[3-6]86|ppc64le?|s390x|riscv64|amd64|arm64)\b`)
 
@@ -36,6 +39,8 @@ var osNames = piece.Compile(`^(?:PRETTY_NAME|NAME|ID|VERSION_ID|ID_LIKE)="?([^"]
 var hostctlLine = piece.Compile(`^(Static hostname|Operating System|Kernel|Architecture|Virtualization|Hardware Model|Hardware Vendor|Chassis|Transient hostname|Icon name|Machine ID|Boot ID|CPE OS Name|Firmware Version|Firmware Date|Firmware Age):\s*(.*)$`)
 
 var lscpuLine = piece.Compile(`^(Architecture|CPU\(s\)|Model name|Socket\(s\)|Core\(s\) per socket|Thread\(s\) per core|NUMA node\(s\)|NUMA node\d+ CPU\(s\)|CPU max MHz|CPU MHz|CPU min MHz|CPU\(s\) scaling MHz|Hypervisor vendor|Virtualization type|Vendor ID|CPU op-mode\(s\)|Byte Order|On-line CPU\(s\) list|Address sizes|CPU family|Model|Stepping|BogoMIPS|L[123][di]?(?: cache)?|Flags|Virtualization|BIOS \S+.*|Vulnerability .*|Frequency boost|Caches \(sum of all\)|NUMA|Vulnerabilities):\s*(.*)$`)
+
+var numberShape = piece.Compile(`\d+`)
 
 var pveVersion = piece.Compile(`^pve-manager/(\S+?)/`)
 
@@ -80,7 +85,7 @@ func hostLine(text string) bool {
 	case strings.HasPrefix(text, "Linux "):
 		return unameLine.MatchString(text) || sysstatHead.MatchString(text)
 	case text[0] >= '0' && text[0] <= '9':
-		return bareRelease.MatchString(text) && strings.ContainsAny(text, "-")
+		return BareRelease.MatchString(text) && strings.ContainsAny(text, "-")
 	case strings.HasPrefix(text, "FreeBSD "), strings.HasPrefix(text, "AIX "), strings.HasPrefix(text, "OPNsense "):
 		return unameBSD.MatchString(text)
 	case strings.HasPrefix(text, "pve-manager/"):
@@ -96,16 +101,16 @@ func hostLine(text string) bool {
 	return false
 }
 
-func readHostID(s *sink, lines []piece.Line) (read int) {
+func readHostID(s *piece.Sink, lines []piece.Line) (read int) {
 	for i, l := range lines {
 		text := strings.TrimSpace(l.Text)
 		if text == "" {
 			continue
 		}
-		known := s.uname(text, l) || s.sysstat(text, l) || s.hostctl(text, l) || s.lscpu(text, l)
+		known := Uname(s, text, l) || Sysstat(s, text, l) || hostctl(s, text, l) || lscpu(s, text, l)
 		if !known {
-			if asked := strings.Contains(s.Segment.Command, "uname"); asked && anyRelease.MatchString(text) || !asked && i == 0 && bareRelease.MatchString(text) {
-				s.release(text, l)
+			if asked := strings.Contains(s.Segment.Command, "uname"); asked && anyRelease.MatchString(text) || !asked && i == 0 && BareRelease.MatchString(text) {
+				Release(s, text, l)
 				known = true
 			} else if strings.Contains(s.Segment.Command, "nproc") && piece.Whole(text) > 0 && piece.Whole(text) < 1<<16 {
 				s.Set("host", "cores", text, l)
@@ -130,8 +135,8 @@ func readHostID(s *sink, lines []piece.Line) (read int) {
 	return read
 }
 
-// release notes a kernel's release and what its name says of the system.
-func (s *sink) release(release string, l piece.Line) {
+// Release notes a kernel's release and what its name says of the system.
+func Release(s *piece.Sink, release string, l piece.Line) {
 	s.Set("host", "release", release, l)
 	s.Set("host", "os", "linux", l)
 	if system := systemOf(release); system != "" {
@@ -142,15 +147,15 @@ func (s *sink) release(release string, l piece.Line) {
 	}
 }
 
-// uname reads the line of `uname -a`, which iperf3 -V prints too.
-func (s *sink) uname(text string, l piece.Line) bool {
+// Uname reads the line of `uname -a`, which iperf3 -V prints too.
+func Uname(s *piece.Sink, text string, l piece.Line) bool {
 	if m := unameLine.FindStringSubmatch(text); m != nil {
 		s.Set("host", "name", piece.HostName(m[1]), l)
-		s.release(m[2], l)
+		Release(s, m[2], l)
 		if system := systemOf(text); system != "" && systemOf(m[2]) == "" {
 			s.Set("host", "system", system, l)
 		}
-		s.arch(text, l)
+		arch(s, text, l)
 		return true
 	}
 	if m := unameBSD.FindStringSubmatch(text); m != nil {
@@ -166,25 +171,25 @@ func (s *sink) uname(text string, l piece.Line) bool {
 		if system := systemOf(text); system != "" {
 			s.Set("host", "system", system, l)
 		}
-		s.arch(text, l)
+		arch(s, text, l)
 		return true
 	}
 	return false
 }
 
-func (s *sink) arch(text string, l piece.Line) {
+func arch(s *piece.Sink, text string, l piece.Line) {
 	if all := architecture.FindAllString(text, -1); len(all) > 0 {
 		s.Set("host", "arch", all[len(all)-1], l)
 	}
 }
 
-// sysstat reads the first line of mpstat, sar, pidstat and iostat.
-func (s *sink) sysstat(text string, l piece.Line) bool {
+// Sysstat reads the first line of mpstat, sar, pidstat and iostat.
+func Sysstat(s *piece.Sink, text string, l piece.Line) bool {
 	m := sysstatHead.FindStringSubmatch(text)
 	if m == nil {
 		return false
 	}
-	s.release(m[1], l)
+	Release(s, m[1], l)
 	s.Set("host", "name", piece.HostName(m[2]), l)
 	if m[3] != "" {
 		s.Set("host", "arch", m[3], l)
@@ -193,7 +198,7 @@ func (s *sink) sysstat(text string, l piece.Line) bool {
 	return true
 }
 
-func (s *sink) hostctl(text string, l piece.Line) bool {
+func hostctl(s *piece.Sink, text string, l piece.Line) bool {
 	if m := osNames.FindStringSubmatch(text); m != nil {
 		if system := systemOf(m[1]); system != "" {
 			s.Set("host", "system", system, l)
@@ -213,7 +218,7 @@ func (s *sink) hostctl(text string, l piece.Line) bool {
 		}
 	case "Kernel":
 		if release, ok := strings.CutPrefix(m[2], "Linux "); ok {
-			s.release(release, l)
+			Release(s, release, l)
 		}
 	case "Architecture":
 		s.Set("host", "arch", strings.ReplaceAll(m[2], "x86-64", "x86_64"), l)
@@ -223,7 +228,7 @@ func (s *sink) hostctl(text string, l piece.Line) bool {
 	return true
 }
 
-func (s *sink) lscpu(text string, l piece.Line) bool {
+func lscpu(s *piece.Sink, text string, l piece.Line) bool {
 	m := lscpuLine.FindStringSubmatch(text)
 	if m == nil {
 		return false
@@ -247,7 +252,7 @@ func (s *sink) lscpu(text string, l piece.Line) bool {
 		s.Set("host", "virtual", strings.ToLower(m[2]), l)
 	}
 	if strings.HasPrefix(m[1], "NUMA node") && strings.HasSuffix(m[1], "CPU(s)") {
-		s.Set("host", "cores_of_node "+firstNumber(m[1]), m[2], l)
+		s.Set("host", "cores_of_node "+numberShape.FindString(m[1]), m[2], l)
 	}
 	return true
 }

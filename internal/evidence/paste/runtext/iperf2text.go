@@ -1,4 +1,4 @@
-package loadtext
+package runtext
 
 import (
 	"net/netip"

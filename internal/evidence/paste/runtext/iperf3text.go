@@ -1,9 +1,10 @@
-package loadtext
+package runtext
 
 import (
 	"strconv"
 	"strings"
 
+	"github.com/linerate/linerate/internal/evidence/paste/hostid"
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
 	"github.com/linerate/linerate/unit"
 )
@@ -230,7 +231,7 @@ func (r *iperf3Reader) said(s *sink, text string, l piece.Line) {
 	case strings.HasPrefix(text, "Reverse mode"):
 		r.run.Reverse = true
 	case strings.HasPrefix(text, "Linux "):
-		s.uname(text, l)
+		hostid.Uname(s.Sink, text, l)
 	case strings.HasPrefix(text, "TCP MSS"):
 		r.run.MSS = int(max(piece.Whole(firstNumber(text)), 0))
 	case strings.HasPrefix(text, "snd_tcp_congestion"):

@@ -1,4 +1,4 @@
-package loadtext
+package runtext
 
 import (
 	"bytes"
@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/internal/evidence/paste/hostid"
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
 	"github.com/linerate/linerate/internal/evidence/resultfile"
 	"github.com/linerate/linerate/record"
@@ -46,7 +47,7 @@ func readIPerfJSON(s *sink, lines []piece.Line) int {
 		version = m[1]
 	}
 	if found.Environment.Kernel != "" {
-		s.release(found.Environment.Kernel, lines[0])
+		hostid.Release(s.Sink, found.Environment.Kernel, lines[0])
 	}
 	server := strings.Contains(text, `"accepted_connection"`) && !strings.Contains(text, `"connecting_to"`)
 	for _, t := range found.Trials {

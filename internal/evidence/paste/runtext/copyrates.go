@@ -1,4 +1,4 @@
-package loadtext
+package runtext
 
 import (
 	"strconv"
@@ -100,7 +100,7 @@ func readCopyRates(s *sink, lines []piece.Line) (read int) {
 		case fioRow.MatchString(text):
 			own = s.fio(&run, text)
 		case fioHead.MatchString(text):
-			s.topic("fio", text, l)
+			s.Topic("fio", text, l)
 			own = false
 		case fioWait.MatchString(text):
 			s.fioWaits(text, l)
