@@ -30,7 +30,7 @@ const Healthy = scene.Healthy
 // Judge is the answer to a case.
 func Judge(c piece.Case) scene.Answer {
 	v := scene.ViewOf(&c)
-	for _, r := range slices.Concat(channels.Rules(), cards.Rules(), hosts.Rules(), overlays.Rules(), runs.Rules(), paths.Rules(), []scene.Rule{hostFindings}) {
+	for _, r := range slices.Concat(channels.Rules(), cards.Rules(), hosts.Rules(), overlays.Rules(), runs.Rules(), paths.Rules(), []scene.Rule{hostFindings, runs.FilledLine}) {
 		r(v)
 	}
 	doubtWell(v)

@@ -142,7 +142,7 @@ func TestHalfBundles(t *testing.T) {
 		{"not suspended", "Traffic is lost while a port of the Cisco switch is in use, with LACP and never suspended.\nThen teamd moves all the traffic to the other port and recovers.\n", record.Unknown, 0, 0, "", "the switch suspends a port"},
 		{"the other interface", "The server has two cards, and connections to the second one are slow.\nThe traffic leaves by the other interface, I see.\n", record.AsymmetricRoute, 0.5, 0.65, "the one best route", ""},
 		{"large frames", "When the MTU is changed to 9000 the speed drops to 0 here.\nWith an MTU of 1500:\n" + run, record.MTU, 0.45, 0.55, "ping -M do", ""},
-		{"large frames that pass", "When the MTU is changed to 9000 the speed is the same here.\nWith an MTU of 1500:\n" + run, record.Unknown, 0, 0, "", "ping -M do -s 8972"},
+		{"large frames that pass", "When the MTU is changed to 9000 the speed is the same here.\nWith an MTU of 1500:\n" + run, record.LineRate, 0.5, 0.55, "", "ping -M do -s 8972"},
 	})
 }
 

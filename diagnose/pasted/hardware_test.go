@@ -158,7 +158,7 @@ func TestGuests(t *testing.T) {
 		{"one queue that receives", queues("vm3", "1") + row("root@bare7:~", "192.0.2.3", "14.1"), record.ReceiverCPU, 0.45, 0.6, "top -H", ""},
 		{"libvirt's XML without queues", xml + row("root@bare7:~", "192.0.2.3", "14.1") + row("root@bare7:~", "192.0.2.4", "24.3"), record.ReceiverCPU, 0.55, 0.7, "queues='4'", ""},
 		{"four queues", queues("vm3", "4") + row("root@vm3:~", "192.0.2.9", "9.02") + row("root@kvm1:~", "192.0.2.9", "23.4"), record.Unknown, 0, 0, "", "one queue"},
-		{"one queue at the line rate of its gigabit", queues("vm3", "1") + "root@vm3:~# iperf3 -c 192.0.2.9\n[  5]   0.00-10.04  sec  1.10 GBytes   941 Mbits/sec                  receiver\n", record.Unknown, 0, 0, "", "one queue"},
+		{"one queue at the line rate of its gigabit", queues("vm3", "1") + "root@vm3:~# iperf3 -c 192.0.2.9\n[  5]   0.00-10.04  sec  1.10 GBytes   941 Mbits/sec                  receiver\n", record.LineRate, 0.5, 0.55, "", "one queue"},
 		{"one queue over a slow line", queues("vm3", "1") + single("203.0.113.9", "212"), record.Unknown, 0, 0, "", "one queue"},
 		{"a firewall's guest without offloads, to its neighbour", vtnet("80028<VLAN_MTU,JUMBO_MTU,LINKSTATE>") + single("192.0.2.7", "910"), record.SenderCPU, 0.45, 0.6, "top -aSHP", ""},
 		{"the same over the provider's line", vtnet("80028<VLAN_MTU,JUMBO_MTU,LINKSTATE>") + single("203.0.113.7", "480"), record.Unknown, 0, 0, "", "limits it most likely"},

@@ -62,7 +62,7 @@ func TestListedMembers(t *testing.T) {
 		{"PAN-OS", paloAlto("no  Defaulted        Detached             Unselected(Negotiation failed)"), record.LACPDown, 0.8, 0, "ethernet1/22", ""},
 		{"VPP", vpp("TenGigabitEthernet6/0/0"), record.LACPDown, 0.8, 0, "1 of 2 members of BondEthernet0", ""},
 		{"VPP, whole", vpp("TenGigabitEthernet6/0/0", "TenGigabitEthernet6/0/1"), record.Unknown, 0, 0, "", "are in use"},
-		{"VPP's hash of MACs", strings.Replace(vpp("TenGigabitEthernet6/0/0", "TenGigabitEthernet6/0/1"), "l34", "l2", 1), record.SingleLink, 0.4, 0.6, "by MAC addresses", ""},
+		{"VPP's hash of MACs", strings.Replace(vpp("TenGigabitEthernet6/0/0", "TenGigabitEthernet6/0/1"), "l34", "l2", 1), record.SingleLink, 0.4, 0.7, "by MAC addresses", ""},
 		{"ESXi", esxi("ACT,AGG,DEF,", "00:00:00:00:00:00", "Independent"), record.LACPDown, 0.8, 0, "vmnic5 is outside", ""},
 		{"ESXi, whole", esxi("ACT,AGG,SYN,COL,DIST,", "00:00:5e:00:53:e1", "Bundled"), record.SingleLink, 0.4, 0.6, "", "is outside"},
 	})

@@ -30,7 +30,7 @@ func TestResent(t *testing.T) {
 	judgeHardware(t, []hardwareCase{
 		{"small window, losses in each second", rows(losing), record.Congestion, 0.6, 0.7, "show interfaces counters errors", "9000"},
 		{"slow and lossy", rows([][3]float64{{31, 22, 61}, {27, 25, 45}, {35, 31, 38}, {29, 19, 52}, {33, 24, 49}}), record.Congestion, 0.5, 0.7, "sent again", ""},
-		{"a full gigabit link that drops a little", rows([][3]float64{{941, 210, 402}, {939, 180, 390}, {940, 190, 410}, {941, 177, 377}, {940, 201, 399}}), record.Unknown, 0, 0, "", "lost all the time"},
+		{"a full gigabit link that drops a little", rows([][3]float64{{941, 210, 402}, {939, 180, 390}, {940, 190, 410}, {941, 177, 377}, {940, 201, 399}}), record.LineRate, 0.5, 0.55, "", "lost all the time"},
 		{"losses while it starts", rows([][3]float64{{2100, 512, 210}, {4410, 0, 1400}, {4420, 0, 1400}, {4400, 0, 1410}, {4415, 0, 1410}}), record.Unknown, 0, 0, "mpstat", "lost all the time"},
 		{"clean and slow", rows([][3]float64{{4180, 0, 571}, {4170, 0, 708}, {4180, 0, 844}, {4170, 0, 889}, {4180, 0, 988}}), record.Unknown, 0, 0, "mpstat", "lost"},
 		{"a limit's even rate", rows([][3]float64{{300, 41, 512}, {287, 44, 480}, {288, 39, 500}, {287, 40, 490}, {288, 42, 505}, {287, 43, 498}}), record.Congestion, 0.4, 0.48, "policer", ""},

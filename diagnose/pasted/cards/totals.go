@@ -62,7 +62,7 @@ func rates(v *scene.View, h *piece.Host, links []string) []unit.BitRate {
 	for _, way := range []string{"seen_tx_bps", "seen_rx_bps"} {
 		sum := 0.0
 		for _, l := range links {
-			if scene.Word(h, l, "kind") == "bond" || l == "lo" {
+			if scene.Word(h, l, "kind") == "bond" || scene.Pseudo(l) {
 				continue
 			}
 			n, _, _ := scene.Number(h, "link "+l, way)

@@ -228,7 +228,7 @@ func evenAdapters(v *scene.View) {
 		}
 		b := scene.Bond{Host: h, Name: "adapters"}
 		for _, name := range h.Subjects("link") {
-			if n, _, ok := scene.Number(h, "link "+name, "tx_bytes"); ok && n > 0 && name != "lo" {
+			if n, _, ok := scene.Number(h, "link "+name, "tx_bytes"); ok && n > 0 && !scene.Pseudo(name) {
 				b.Ports = append(b.Ports, scene.Port{Name: name})
 			}
 		}

@@ -36,9 +36,9 @@ func layer2Hash(v *scene.View) {
 		} else if x, ok := scene.Fact(b.Host, b.Name, "mode"); ok {
 			evidence = append(evidence, scene.Saw("transmit hash policy of "+b.Name, "not set with mode "+b.Mode+": the kernel's default, layer2", x.Source))
 		}
-		what, peers := "MAC addresses", "all that goes to one MAC address, such as everything behind a router or gateway,"
+		what, peers := "MAC addresses", "all that goes to one MAC address, such as everything behind a router or gateway, takes one link: with one peer or router"
 		if b.Policy == "layer2+3" {
-			what, peers = "MAC and IP addresses", "all between two addresses"
+			what, peers = "MAC and IP addresses", "all between two addresses takes one link: with one peer"
 			sure = 0.4
 		}
 		if b.Policy == "layer2" {
@@ -67,7 +67,7 @@ func layer2Hash(v *scene.View) {
 			sure = min(sure, 0.4) // nobody asks for rates
 		}
 		f := v.Add(record.SingleLink, sure, b.Host, fmt.Sprintf("%s of %s (%s)", b.Name, scene.NameOf(b.Host), b.Policy),
-			fmt.Sprintf("%s chooses a port by %s (%s), so %s takes one MAC's one link: with one peer or router, a single link carries everything %s sends.", b.Name, what, b.Policy, peers, scene.NameOf(b.Host)),
+			fmt.Sprintf("%s chooses a port by %s (%s), so %s, a single link carries everything %s sends.", b.Name, what, b.Policy, peers, scene.NameOf(b.Host)),
 			scene.SetBond(b.Host, b.Name, "xmit_hash_policy", "layer3+4")+" Several flows then use several links (layer2+3 tells addresses apart, layer3+4 ports too); what arrives is spread by the switch's own hash.", evidence...)
 		if sum, _ := b.Speeds(); sum > 0 {
 			f.Expected = sum * 94 / 100
@@ -100,7 +100,8 @@ func gateway(v *scene.View, b scene.Bond) (record.Evidence, bool) {
 	return record.Evidence{}, false
 }
 
-// nearOneLink is a run of several streams that came to one link's rate.
+// nearOneLink is a run of several streams that came to one link's rate, or a sentence
+// that says so.
 func nearOneLink(v *scene.View, b scene.Bond) (record.Evidence, bool) {
 	_, one := b.Speeds()
 	for _, r := range v.Case.Runs {
@@ -108,7 +109,11 @@ func nearOneLink(v *scene.View, b scene.Bond) (record.Evidence, bool) {
 			return scene.Saw(r.Tool, fmt.Sprintf("%d streams come to %v, one link", max(len(r.Streams), r.Parallel), r.Rate), r.Source), true
 		}
 	}
-	return record.Evidence{}, false
+	_, x, said := v.SaidBy("one_link")
+	if !said {
+		x, said = v.Case.Topics["one link"] // a sentence that names no bundle: the output does
+	}
+	return scene.Saw("said", x.Text, x.Source), said
 }
 
 // idlePorts are a bond's ports that carry next to nothing while others carry, and

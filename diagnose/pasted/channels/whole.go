@@ -28,7 +28,7 @@ func fullLinks(v *scene.View) {
 			full, ports, from := 0, 0, piece.Source{}
 			for _, link := range h.Subjects("link") {
 				util, source, seen := scene.Number(h, "link "+link, "seen_util")
-				if !seen || link == name || !scene.Physical(link) || link == "lo" {
+				if !seen || link == name || !scene.Physical(link) {
 					continue
 				}
 				ports++
@@ -62,7 +62,7 @@ func plainLink(v *scene.View) {
 			if scene.Word(h, link, "master") != "" || scene.Word(h, link, "laggproto") != "" {
 				return
 			}
-			if link != "lo" && scene.Physical(link) {
+			if scene.Physical(link) {
 				only, links = link, links+1
 			}
 		}
@@ -150,7 +150,7 @@ func innocent(v *scene.View) {
 			}
 		}
 		for _, link := range h.Subjects("link") {
-			if util, from, ok := scene.Number(h, "link "+link, "seen_util"); ok && util < 20 && scene.Physical(link) && link != "lo" {
+			if util, from, ok := scene.Number(h, "link "+link, "seen_util"); ok && util < 20 && scene.Physical(link) {
 				sure += 0.08
 				evidence = append(evidence, scene.Saw("load of "+link, fmt.Sprintf("%.1f %%: nearly idle", util), from))
 				break

@@ -242,7 +242,7 @@ func planned(v *scene.View) {
 				card = piece.Value{Text: name + " (" + d.Text + ")", Source: d.Source}
 			}
 		}
-		if provider.Text == "" || card.Text == "" && !slices.ContainsFunc(h.Subjects("link"), func(l string) bool { return l != "lo" }) {
+		if provider.Text == "" || card.Text == "" && !slices.ContainsFunc(h.Subjects("link"), func(l string) bool { return !scene.Pseudo(l) }) {
 			continue
 		}
 		for i, r := range v.Case.Runs {

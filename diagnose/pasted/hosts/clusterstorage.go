@@ -49,7 +49,7 @@ func secureMigration(v *scene.View) {
 // linksFor is how many links a host has for several connections; zero unknown.
 func linksFor(v *scene.View, h *piece.Host) (n int) {
 	for _, name := range h.Subjects("link") {
-		if scene.Physical(name) && name != "lo" && scene.Word(h, name, "state") != "down" && scene.Word(h, name, "kind") == "" {
+		if scene.Physical(name) && scene.Word(h, name, "state") != "down" && scene.Word(h, name, "kind") == "" {
 			n++
 		}
 	}

@@ -212,7 +212,7 @@ func hypervisor(v *scene.View, name string) bool {
 // slowerRun is the slowest run of TCP, and the fastest one where that is clearly faster.
 func slowerRun(v *scene.View) (slow, fast piece.Run) {
 	for _, r := range v.Case.Runs {
-		if r.Rate == 0 || r.UDP || r.Error != "" || !isNetworkTest(r) {
+		if r.Rate == 0 || r.UDP || r.Error != "" || !r.OfNetwork() {
 			continue
 		}
 		if slow.Rate == 0 || r.Rate < slow.Rate {

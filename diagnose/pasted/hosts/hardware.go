@@ -135,7 +135,7 @@ func singleLinks(v *scene.View) {
 		for _, h := range v.Hosts {
 			for _, name := range h.Subjects("link") {
 				mtu, at, ok := scene.Number(h, "link "+name, "mtu")
-				if !ok || name == "lo" || !holds(v, h, name, r) {
+				if !ok || scene.Pseudo(name) || !holds(v, h, name, r) {
 					continue
 				}
 				speeds := standardSpeeds

@@ -27,7 +27,7 @@ func idleProgram(v *scene.View) {
 			continue
 		}
 		for _, r := range v.Case.Runs {
-			if r.UDP || !isNetworkTest(r) || r.Rate == 0 {
+			if r.UDP || !r.OfNetwork() || r.Rate == 0 {
 				continue
 			}
 			seen := scene.Saw("traffic of the program", unit.BitRate(work).String(), at)
@@ -57,7 +57,7 @@ func workOf(h *piece.Host) (most float64, at piece.Source) {
 		var from piece.Source
 		for _, name := range h.Subjects("link") {
 			n, source, ok := scene.Number(h, "link "+name, way)
-			if !ok || name == "lo" || scene.Word(h, name, "kind") == "bond" && len(h.Ports[name]) > 0 {
+			if !ok || scene.Pseudo(name) || scene.Word(h, name, "kind") == "bond" && len(h.Ports[name]) > 0 {
 				continue
 			}
 			sum += n

@@ -115,7 +115,7 @@ func fullDisks(v *scene.View) {
 		}
 		fast := false
 		for _, r := range v.Case.Runs {
-			if isNetworkTest(r) && (carried == 0 && len(busy) > 0 && r.Rate > 900*unit.Mbps || carried > 0 && r.Rate > carried*13/10) {
+			if r.OfNetwork() && (carried == 0 && len(busy) > 0 && r.Rate > 900*unit.Mbps || carried > 0 && r.Rate > carried*13/10) {
 				evidence = append(evidence, scene.Saw(r.Tool, r.Rate.String()+": the network carries more", r.Source))
 				fast = true
 			}
@@ -137,15 +137,6 @@ func fullDisks(v *scene.View) {
 			fmt.Sprintf("The storage is the limit: %s write and read no faster, while the network is not full. A copy is fast for as long as the cache (RAM) takes it, then the disks set the pace.", where),
 			"More or faster disks (mirrors instead of RAIDZ, more vdevs, SSDs), free space on a pool that is nearly full, fewer sync writes (or a log device), larger blocks. No setting of the network helps.", evidence...)
 	}
-}
-
-// isNetworkTest reports a run that no disk takes part in.
-func isNetworkTest(r piece.Run) bool {
-	switch r.Tool {
-	case "iperf3", "iperf2", "iperf", "nuttcp", "netperf", "qperf", "ntttcp":
-		return true
-	}
-	return false
 }
 
 // slowBus: a USB network adapter on a bus that is slower than its link.

@@ -91,7 +91,7 @@ func stepBetweenHosts(v *scene.View) {
 // onlyLink is a host's one real link; false where it has none or several that are up.
 func onlyLink(h *piece.Host) (only scene.Port, ok bool) {
 	for _, name := range h.Subjects("link") {
-		if name == "lo" || !scene.Physical(name) || scene.Word(h, name, "kind") == "bridge" || scene.VLAN(h, name) || scene.NoLink(h, "link "+name) || isWireless(h, name) || strings.HasPrefix(name, "lo") || strings.Contains(name, "Loopback") {
+		if !scene.Physical(name) || scene.Word(h, name, "kind") == "bridge" || scene.VLAN(h, name) || scene.NoLink(h, "link "+name) || isWireless(h, name) || strings.HasPrefix(name, "lo") || strings.Contains(name, "Loopback") {
 			continue
 		}
 		speed := scene.SpeedOf(h, name)
@@ -166,6 +166,13 @@ func downshifted(v *scene.View, h *piece.Host, name string, speed unit.BitRate) 
 			fmt.Sprintf("%s runs at %v although it can do %.0f Mbit/s, and does not negotiate: the speed was set by hand, and is the line rate.", name, speed, able),
 			fmt.Sprintf("Let both ends negotiate again: `ethtool -s %s autoneg on`, the same at the other end, and take the setting out of the link's configuration (a start script, post-up, .link file).", name),
 			scene.Saw("speed of "+name, x.Text, x.Source), scene.Saw("negotiation of "+name, by, x.Source))
+		return
+	}
+	if refused, at, ok := scene.Number(h, "link "+name, "refused_speed"); ok && unit.BitRate(refused)*unit.Mbps > speed && v.Best() <= speed {
+		v.Add(record.LineRate, 0.66, h, name+" of "+scene.NameOf(h),
+			fmt.Sprintf("%s runs at %v, and its driver refuses %v: it offers no such speed, so that %v is its line rate whatever the other end can.", name, speed, unit.BitRate(refused)*unit.Mbps, speed),
+			fmt.Sprintf("See what it supports (`ethtool %s`), and whether a newer ethtool and driver know more (old ones name no 2.5 and 5 Gbit/s); an adapter also needs a bus that is fast enough (USB 3). If the modes end there, only another card is faster.", name),
+			scene.Saw("speed of "+name, x.Text, x.Source), scene.Saw("ethtool", fmt.Sprintf("cannot advertise speed %.0f", refused), at))
 		return
 	}
 	about := scene.Word(h, name, "description")
@@ -397,7 +404,7 @@ func fullSingle(v *scene.View) {
 				v.Add(record.LineRate, 0.8, h, "none", fmt.Sprintf("Nothing is wrong: %v and %v at once is line rate of %v in both directions.", r.Rate-r.Back, r.Back, link.Speed), "Nothing to do.",
 					scene.Saw(r.Tool, r.Rate.String()+" both ways together", r.Source), scene.Saw("speed of "+link.Name, x.Text, x.Source))
 			}
-			if !isNetworkTest(r) || r.Both || r.Rate < payload*98/100 || r.Rate > payload*1010/1000 {
+			if !r.OfNetwork() || r.Both || r.Rate < payload*98/100 || r.Rate > payload*1010/1000 {
 				continue
 			}
 			sure := 0.8
@@ -488,7 +495,7 @@ func fullBundle(v *scene.View) {
 				if slices.Contains(standardSpeeds, speed*unit.BitRate(n)) {
 					continue // one faster link carries as much
 				}
-				if !isNetworkTest(r) || max(len(r.Streams), r.Parallel) < 2 || r.Both || r.Rate < payload*97/100 || r.Rate > payload*101/100 {
+				if !r.OfNetwork() || max(len(r.Streams), r.Parallel) < 2 || r.Both || r.Rate < payload*97/100 || r.Rate > payload*101/100 {
 					continue
 				}
 				v.Add(record.LineRate, 0.82, b.Host, "none", fmt.Sprintf("Nothing is wrong: %v is line rate of %.0f links of %v: LACP has all of them in %s, and the flows spread over them.", r.Rate, n, speed, b.Name),

@@ -170,7 +170,7 @@ func stalledRuns(v *scene.View) {
 	var evidence []record.Evidence
 	for _, h := range v.Hosts {
 		for _, name := range h.Subjects("link") {
-			if mtu, at, ok := scene.Number(h, "link "+name, "mtu"); ok && mtu > 1600 && name != "lo" {
+			if mtu, at, ok := scene.Number(h, "link "+name, "mtu"); ok && mtu > 1600 && !scene.Pseudo(name) {
 				jumbo = name
 				evidence = append(evidence, scene.Saw("MTU of "+name+" on "+scene.NameOf(h), fmt.Sprintf("%.0f", mtu), at))
 			}

@@ -19,7 +19,7 @@ func twoLinks(h *piece.Host) (busy string, idle []string, at piece.Source, ok bo
 		for _, link := range h.Subjects("link") {
 			_, _, seen := scene.Number(h, "link "+link, "seen_"+way+"_bps")
 			_, _, counted := scene.Number(h, "link "+link, way+"_bytes")
-			if (seen || counted) && scene.Physical(link) && link != "lo" {
+			if (seen || counted) && scene.Physical(link) {
 				all.Ports = append(all.Ports, scene.Port{Name: link})
 			}
 		}

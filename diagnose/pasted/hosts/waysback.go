@@ -15,8 +15,8 @@ import (
 // rule for the other, and a sign that somebody beyond its subnet asks there: without one it
 // is as often a network of its own, as storage has.
 func oneDefault(v *scene.View, h *piece.Host, all []scene.Own) {
-	by := firstDefault(h)
-	if by == nil {
+	by, shared := firstDefault(h)
+	if by == nil || shared {
 		return
 	}
 	for _, a := range all {
@@ -81,11 +81,9 @@ func tooWide(v *scene.View, h *piece.Host, all []scene.Own) {
 	}
 }
 
-// firstDefault is the default route that a host uses alone: by one interface, or of a
-// smaller metric than those by others; nil where there is none.
-func firstDefault(h *piece.Host) *piece.Route {
-	var first *piece.Route
-	shared := false
+// firstDefault is the main table's default route of the smallest metric, nil where there
+// is none, and whether another interface has one of the same metric.
+func firstDefault(h *piece.Host) (first *piece.Route, shared bool) {
 	for i := range h.Routes {
 		r := &h.Routes[i]
 		switch {
@@ -96,10 +94,7 @@ func firstDefault(h *piece.Host) *piece.Route {
 			shared = true
 		}
 	}
-	if shared {
-		return nil
-	}
-	return first
+	return first, shared
 }
 
 // defaultBy is the first default route by an interface, in any table; nil where there is none.
@@ -159,12 +154,7 @@ func askedFromBeyond(v *scene.View, h *piece.Host, a scene.Own) (sure float64, s
 // that cannot be meant: the platform's addresses stand behind the first interface, and
 // an address in none of an interface's subnets is no neighbour there.
 func hostRoutes(v *scene.View, h *piece.Host) {
-	var by *piece.Route
-	for i := range h.Routes {
-		if r := &h.Routes[i]; r.Dst.IsValid() && r.Dst.Bits() == 0 && (by == nil || r.Metric < by.Metric) {
-			by = r
-		}
-	}
+	by, _ := firstDefault(h)
 	if by == nil {
 		return
 	}

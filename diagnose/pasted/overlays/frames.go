@@ -15,7 +15,7 @@ func tunnelFrames(v *scene.View) {
 		below, under := "", 0.0
 		for _, link := range h.Subjects("link") {
 			mtu, _, ok := scene.Number(h, "link "+link, "mtu")
-			if ok && link != "lo" && scene.Physical(link) && !scene.Contains(link, "tunl", "genev", "gre", "cilium", "lxc", "kube", "nodelocal", "ovn", "antrea", "vmbr") && scene.Word(h, link, "kind") == "" && mtu > under {
+			if ok && scene.Physical(link) && !scene.Contains(link, "tunl", "genev", "gre", "cilium", "lxc", "kube", "nodelocal", "ovn", "antrea", "vmbr") && scene.Word(h, link, "kind") == "" && mtu > under {
 				below, under = link, mtu
 			}
 		}

@@ -2,6 +2,7 @@ package runs
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/linerate/linerate/diagnose/pasted/scene"
@@ -152,6 +153,41 @@ func fullByDatagrams(v *scene.View) {
 			scene.Saw(r.Tool, fmt.Sprintf("%v, asked %v, lost %d of %d", r.Rate, r.Target, r.Lost, r.Datagrams), r.Source)).Ask = []scene.Missing{{Command: "ethtool LINK", Host: "both hosts", Why: "the speed at which each came up"}}
 		return
 	}
+}
+
+// What TCP comes to where a link is full, as parts of its speed: with packets of 1500
+// bytes, with timestamps or without, and with those of 9000.
+const (
+	leastOfPayload = 0.937
+	mostOfPayload  = 0.951
+	leastOfLarge   = 0.985
+	mostOfLarge    = 0.994
+)
+
+// FilledLine: runs that come to what a full link carries, where nobody says how fast any is.
+// It comes last: it holds where no other rule knows anything.
+func FilledLine(v *scene.View) {
+	line := scene.LineOf(v.Best(), leastOfPayload, mostOfPayload)
+	if large := scene.LineOf(v.Best(), leastOfLarge, mostOfLarge); large >= 10*unit.Gbps {
+		line = large // links of 2.5 and 5 Gbit/s rarely have large frames, and clouds limit flows there
+	}
+	if line < 100*unit.Mbps || len(v.Findings)+len(v.Bonds) > 0 || v.Said("copy_bps", "carried_bps", "rate_through", "rate_direct") {
+		return
+	}
+	var full piece.Run
+	for _, r := range v.Case.Runs {
+		if r.UDP || r.Both || r.Target > 0 || r.Stalled > 0 || r.Rate < v.Best()*9/10 || len(r.Series) > 0 && slices.Max(r.Series) > line || !r.OfNetwork() {
+			return // what else was measured says more, or leaves it open
+		}
+		if r.Rate == v.Best() {
+			full = r
+		}
+	}
+	f := v.Add(record.LineRate, 0.5, nil, "a link of "+line.String(),
+		fmt.Sprintf("%v is what TCP carries over a link of %v that is full: headers and gaps between frames take the rest. Some part of the way has that speed, and this test needs no more of it.", full.Rate, line),
+		"Where all links are that fast, nothing is wrong: more takes a faster one, or several with several flows. Where they should be faster, look at which speed each came up (`ethtool LINK`, the switch's ports): a cable with a bad pair gives 100 Mbit/s, an older port, adapter or transceiver 1 Gbit/s.",
+		scene.Saw(full.Tool, full.Rate.String(), full.Source))
+	f.Ask = []scene.Missing{{Command: "ethtool LINK", Host: "both hosts", Why: "the speed at which each came up"}}
 }
 
 // fullPorts: a run of several connections that fills all the ports that are told of.

@@ -79,6 +79,9 @@ func (a account) storage() {
 		net, from, sure, test = r.Rate, r.Source, 0.54, r.Tool
 	}
 	by := a.word("copy_by").Text
+	if by == "" && a.Said("speed_test") {
+		return // a test by a browser, over another way
+	}
 	if other, seen := a.rate("copy_most_bps"); net == 0 && by != "" && float64(slow) < saidtext.Gap/2*float64(other) && other < 20*unit.Gbps && (!a.bundled() || by == "drbd") { // two copies by a bundle may have had two links
 		net, from, sure, test = other, seen, 0.42, "another transfer"
 		if by == "drbd" {

@@ -22,7 +22,7 @@ func Addresses(h *piece.Host) []Own {
 	for _, link := range h.Subjects("link") {
 		for _, key := range h.Keys("link " + link) {
 			text, ok := strings.CutPrefix(key, "address ")
-			if !ok || link == "lo" {
+			if !ok || Pseudo(link) {
 				continue
 			}
 			p, err := netip.ParsePrefix(text)
@@ -93,7 +93,7 @@ func VLAN(h *piece.Host, link string) bool {
 // connected is the address that a link's own route names: the kernel made it with that.
 func connected(r piece.Route) (Own, bool) {
 	from := r.Route.Source
-	if r.Protocol != "kernel" || r.Gateway.IsValid() || r.Link == "" || r.Link == "lo" || !from.Is4() || r.Dst.Bits() >= 31 || !r.Dst.Contains(from) || r.Type != "" || from.IsLinkLocalUnicast() {
+	if r.Protocol != "kernel" || r.Gateway.IsValid() || r.Link == "" || Pseudo(r.Link) || !from.Is4() || r.Dst.Bits() >= 31 || !r.Dst.Contains(from) || r.Type != "" || from.IsLinkLocalUnicast() {
 		return Own{}, false
 	}
 	return Own{Link: r.Link, Prefix: netip.PrefixFrom(from, r.Dst.Bits()), At: r.Source}, true
@@ -113,8 +113,12 @@ var pseudoNames = regexp.MustCompile(`^(?:lo|pflog|pfsync|pflow|ipfw|enc|usbus|s
 // Pseudo reports a name of no link of the host's: a loopback, a filter's or a capture's.
 func Pseudo(link string) bool { return pseudoNames.MatchString(link) }
 
-// Physical reports a link by whose name it is a card's: no bond, bridge or tunnel.
+// Physical reports a link by whose name it is a card's: no bond, bridge or tunnel, and
+// none that no packet leaves by.
 func Physical(link string) bool {
+	if Pseudo(link) {
+		return false
+	}
 	for _, p := range []string{"docker", "veth", "br-", "virbr", "cni", "tap", "tun", "wg", "vxlan", "flannel", "cali", "dummy", "bond", "vmbr", "lxdbr", "lxcbr", "incusbr", "ppp", "tailscale", "zt", "ifb", "sit", "gre", "ipip"} {
 		if strings.HasPrefix(link, p) {
 			return false

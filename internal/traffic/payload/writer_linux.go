@@ -32,19 +32,29 @@ func NewWriter(fd int, mode agentapi.Mode, from *Source, at int) (Writer, error)
 	return &writeWriter{fd: fd, from: sys.NewVector(from.Bytes, SendLength, at)}, nil
 }
 
-// writeWriter is writev of the source many times over.
-type writeWriter struct {
-	fd    int
-	from  *sys.Vector
+// pace is how much a writer hands over at once, and when it gives way.
+type pace struct {
 	trial trial
 	turn  turn
 }
 
-func (o *writeWriter) Send(most uint64) (int, error) {
-	n, err := overdue(o.from.Write(o.fd, min(most, o.trial.length())))
+// sent ends a call that handed over n bytes.
+func (p *pace) sent(n int) {
 	now := time.Now()
-	o.trial.sent(n, now)
-	o.turn.over(now)
+	p.trial.sent(n, now)
+	p.turn.over(now)
+}
+
+// writeWriter is writev of the source many times over.
+type writeWriter struct {
+	fd   int
+	from *sys.Vector
+	pace pace
+}
+
+func (o *writeWriter) Send(most uint64) (int, error) {
+	n, err := overdue(o.from.Write(o.fd, min(most, o.pace.trial.length())))
+	o.pace.sent(n)
 	return n, err
 }
 
@@ -65,8 +75,7 @@ type fileWriter struct {
 	fd, file int
 	at       int64
 	copies   bool
-	trial    trial
-	turn     turn
+	pace     pace
 }
 
 // fileTimes is how often the file holds the source: one call ends at the
@@ -96,10 +105,8 @@ func (s *Source) Release() {
 
 func (o *fileWriter) Send(most uint64) (int, error) {
 	const size = fileTimes * sourceLength
-	n, err := overdue(sys.SendFile(o.fd, o.file, o.at, int(min(most, o.trial.length(), uint64(size-o.at)))))
-	now := time.Now()
-	o.trial.sent(n, now)
-	o.turn.over(now)
+	n, err := overdue(sys.SendFile(o.fd, o.file, o.at, int(min(most, o.pace.trial.length(), uint64(size-o.at)))))
+	o.pace.sent(n)
 	o.at = (o.at + int64(n)) % size
 	return n, err
 }

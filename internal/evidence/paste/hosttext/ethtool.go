@@ -15,7 +15,7 @@ var Ethtool = piece.Reader{
 	Commands: []string{"ethtool"},
 	Starts: func(line string) bool {
 		return strings.HasSuffix(line, ":") && ethHead.MatchString(line) || strings.HasPrefix(line, "driver: ") || strings.HasPrefix(line, "NIC statistics:") ||
-			strings.HasPrefix(line, "Permanent address: ") || strings.Contains(line, "peed: ") && ethSpeed.MatchString(line) || ethLink.MatchString(line) || ethPorts.MatchString(line) || bareCounter.MatchString(line)
+			strings.HasPrefix(line, "Permanent address: ") || strings.Contains(line, "peed: ") && ethSpeed.MatchString(line) || ethLink.MatchString(line) || ethPorts.MatchString(line) || bareCounter.MatchString(line) || speedRefused.MatchString(line)
 	},
 	Owns: func(s piece.Segment, line string) bool {
 		if echoed(s, strings.TrimSpace(line)) {
@@ -54,6 +54,12 @@ var features = piece.Words(`scatter-gather tcp-segmentation-offload udp-fragment
 	large-receive-offload ntuple-filters receive-hashing highdma loopback fcoe-mtu hw-tc-offload l2-fwd-offload busy-poll macsec-hw-offload vlan-challenged
 	netns-local esp-hw-offload esp-tx-csum-hw-offload`)
 
+// speedSet is a command that gives a link a speed.
+var speedSet = piece.Compile(`\bethtool (?:-s|--change) (\S+)`)
+
+// speedRefused is ethtool's word that a card has no such speed.
+var speedRefused = piece.Compile(`^Cannot advertise speed (\d+)$`)
+
 func readEthtool(s *sink, lines []piece.Line) (read int) {
 	r := ethReader{sink: s, section: ethSection(s.Segment.Command)}
 	r.turn.Names = s.Segment.LinksOf("ethtool")
@@ -85,6 +91,10 @@ func readEthtool(s *sink, lines []piece.Line) (read int) {
 			}
 			if !r.line(key, value, l) {
 				return read
+			}
+		} else if m := speedRefused.FindStringSubmatch(text); m != nil {
+			if of := speedSet.FindStringSubmatch(s.Segment.Command); of != nil {
+				s.Set("link "+of[1], "refused_speed", m[1], l)
 			}
 		} else if !(owned && (l.Text != text && r.more(text, l) || strings.HasPrefix(text, "netlink error") || strings.HasPrefix(text, "Cannot "))) {
 			return read

@@ -27,7 +27,7 @@ const (
 
 // askMarks are words of which each sentence that counts has one.
 var askMarks = []string{"bond", "lacp", "802.3ad", "aggregat", "lag", "channel", "team", "balance-", "jumbo", "mtu", "bytes", "ksoftirqd", "_allowance_exceeded", "iperf",
-	"only", "just", "still", "never", "max", "large", "connection", "download", "stream", "capped", "stuck", "limited", "tops out", "should", "hang", "hung", "time", "no re", "no an", "not ", "can't", "cannot", "stall", "unrespons", "hole", "drop", "work", "silently", "100%", "down", "come up", "carrier", "support", "hash", "throughput", "single", "combined", "equal", "even", "balanc", "聚合", "网卡", "агрегац", "объедин", "agr", "bündel"}
+	"only", "just", "still", "never", "max", "large", "connection", "download", "stream", "capped", "stuck", "limited", "tops out", "should", "hang", "hung", "time", "no re", "no an", "not ", "can't", "cannot", "stall", "unrespons", "hole", "drop", "work", "silently", "100%", "down", "come up", "carrier", "support", "hash", "throughput", "speed of", "bandwidth of", "rate of", "single", "combined", "equal", "even", "balanc", "聚合", "网卡", "агрегац", "объедин", "agr", "bündel"}
 
 func mayAsk(low string) bool {
 	return slices.ContainsFunc(askMarks, func(mark string) bool { return strings.Contains(low, mark) })
@@ -62,11 +62,12 @@ var oneLinks = []piece.Pattern{
 	piece.Compile(`(?i)\b(?:one|a single) (?:of (?:the|its|both|two|these) )?(?:\w+ ){0,2}(?:links?|nics?|ports?|slaves?|interfaces?|members?|uplinks?)\b[^.;!?]{0,30}\b(?:all|most of|nearly all|almost all)\b[^.;!?]{0,20}\b(?:traffic|load|packets|flows|data)\b`),
 	piece.Compile(`(?i)\b(?:pinned|confined|restricted|stuck|limited|nailed) to (?:a |the |just )?(?:single|one)(?: [\w.]+){0,2} (?:links?|nics?|ports?|slaves?|interfaces?|members?|uplinks?)\b`),
 	piece.Compile(`(?i)\b(?:throughput|speed|bandwidth|rate|performance)\b[^.;!?]{0,20}\bof (?:a |just |only )*(?:single|one) (?:\w+ )?(?:links?|nics?|ports?|slaves?|interfaces?|members?|cards?|uplinks?)\b`),
+	piece.Compile(`(?i)\b(?:two|three|four|both|all|[2-8])\b(?: [\w./-]+){0,4} (?:links?|nics?|ports?|slaves?|interfaces?|members?|cards?|uplinks?)\b[^.;!?]{0,40}\b(?:throughput|speed|bandwidth|rate|performance) of (?:just |only )?(?:one|a single)\b(?: (?:links?|nics?|ports?|slaves?|interfaces?|members?|cards?|uplinks?)\b)?`),
 	piece.Compile(`(?i)\bshould(?:n'?t| not)?\b[^.;!]{0,60}\b(?:2|4|20|50|80|200|2000|4000|20000) ?(?:M|G)b`),
 }
 
 // largeWords are how sentences speak of frames that are larger than others.
-var largeWords = piece.Compile(`(?i)\bjumbo\b|\bmtu\b[^.;]{0,40}\b(?:8\d{3}|9\d{3})\b|\bmtu mismatch\b|\b(?:packets?|payloads?)\b[^.;]{0,30}\b(?:larger|bigger|exceeding|more|greater|above|over)\b[^.;]{0,12}\b\d{3,4} bytes|\b(?:packets?|payloads?|data|responses?|returns?|frames?)\b[^.;]{0,24}(?:>|\blarger?\b|\bmore\b|\bexceed\w*|\bover\b) ?(?:than )?\d{3,4} ?bytes`)
+var largeWords = piece.Compile(`(?i)\bjumbo\b|\blarge[- ]?(?:size[d]?)? packets?\b|\bmtu\b[^.;]{0,40}\b(?:8\d{3}|9\d{3})\b|\bmtu mismatch\b|\b(?:packets?|payloads?)\b[^.;]{0,30}\b(?:larger|bigger|exceeding|more|greater|above|over)\b[^.;]{0,12}\b\d{3,4} bytes|\b(?:packets?|payloads?|data|responses?|returns?|frames?)\b[^.;]{0,24}(?:>|\blarger?\b|\bmore\b|\bexceed\w*|\bover\b) ?(?:than )?\d{3,4} ?bytes`)
 
 // lostWords are how sentences say that something does not arrive.
 var lostWords = piece.Compile(`(?i)\b(?:hangs?|hung|time(?:s|d)? out|timeouts?|no (?:response|reply|answer)|not (?:get|receive) any|can ?not (?:receive|ping|reach|load|open)|can't (?:receive|ping|reach|load|open)|drop(?:s|ped|ping) (?:\w+ )?packets|do(?:es)?(?:n't| not) work|stalls?|unresponsive|black-?holed?|silently|pings? (?:\w+ )?fail\w*|100% packet loss)\b`)
@@ -208,7 +209,7 @@ func byTheLink(text string) string {
 }
 
 // linkWord is a link as those sentences name it.
-var linkWord = piece.Compile(`(?i)\b(?:links?|nics?|ports?|slaves?|interfaces?|members?|uplinks?)$`)
+var linkWord = piece.Compile(`(?i)\b(?:links?|nics?|ports?|slaves?|interfaces?|members?|uplinks?)$|\bof (?:just |only )?(?:one|a single)$`)
 
 // about is what a question is about, if that was said near a line.
 func (s *sink) about(key string, l piece.Line) (piece.Value, bool) {

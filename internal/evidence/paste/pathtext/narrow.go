@@ -113,4 +113,4 @@ var guestStories = []storyWords{
 }
 
 // allStories are those of every kind.
-var allStories = slices.Concat(stories, narrowStories, linkStories, guestStories, heldStories, settingStories)
+var allStories = slices.Concat(stories, narrowStories, linkStories, guestStories, heldStories, settingStories, besideStories)

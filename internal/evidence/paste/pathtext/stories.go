@@ -91,6 +91,9 @@ var turned = map[string]piece.Pattern{
 var supposable = map[string]bool{"udp_near": true, "large_stalls": true, "asks_for_one": true, "host_works": true, "each_same": true}
 
 // tellStories notes what a line's sentences tell.
+// numberEnds is a number that goes on behind its point.
+var numberEnds = piece.Compile(`\d[.,]$`)
+
 func (s *sink) tellStories(text string, l piece.Line) {
 	all := sentences(text)
 	if len(all) != 1 || all[0] != text {
@@ -104,6 +107,9 @@ func (s *sink) tellStories(text string, l piece.Line) {
 				continue
 			}
 			before := sentence[:m[0]]
+			if numberEnds.MatchString(before) && sentence[m[0]] >= '0' && sentence[m[0]] <= '9' {
+				continue // the end of another number: 1.25 Gbps
+			}
 			if story.key == "gigabit_part" && moreOf.MatchString(before) {
 				continue
 			}

@@ -74,7 +74,7 @@ var tunnels = []struct {
 
 var (
 	backend    = piece.Compile(`(?i)\bbackend\b[^:]*:\s*\{?"?(?:type"?\s*[:=]\s*)?["'` + "`" + `]?(udp|vxlan|host-gw|wireguard|ipip|ipsec)\b`)
-	directive  = piece.Compile(`^\s*(?:(dev tun\d*|cipher [A-Z\d-]+|proto (?:udp|tcp)[46]?|tun-mtu \d+)|(AllowedIPs ?= ?[\d.:/, a-f]+)|(esp ?= ?[\w!,-]+|keyexchange ?= ?ikev\d))\s*$`)
+	directive  = piece.Compile(`^\s*(?:(dev tun\d*|cipher [A-Z\d-]+|proto (?:udp|tcp)[46]?|tun-mtu \d+|ip tcp window-size \d+)|(AllowedIPs ?= ?[\d.:/, a-f]+)|(esp ?= ?[\w!,-]+|keyexchange ?= ?ikev\d))\s*$`)
 	flannelUDP = piece.Compile(`(?i)\bflannel\b[^.;]{0,50}\budp\b|\budp\b[^.;]{0,20}\bbackend\b`)
 	notUDP     = piece.Compile(`(?i)\b(?:not|no|instead of|than) ["'` + "`" + `]?udp\b|\bor udp\b|\bvxlan\b`)
 	cluster    = piece.Compile(`(?i)\b(?:pods?|kubernetes|kubelet|k8s|k3s|microk8s|rke2?|flannel|calico|cilium|weave|canal|kube-?router|docker|podman|gvisor|cni|containers?(?:['’]s)? (?:ip|network\w*|address\w*))\b`)
@@ -99,7 +99,7 @@ var (
 	helped    = piece.Compile(`(?i)\b(?:improves?d?|restor(?:es?|ed)|fix(?:es|ed)?|solves?d?|helps?|increases?|resolves?d?|acceptable|normal|full speed|faster|much better|goes (?:up|back)|back to)\b`)
 	pingGood  = piece.Compile(`(?i)\bping(?:s|ing)?\b[^.;]{0,40}\b(?:works?|working|fine|ok|okay|good|success\w*|pass(?:es)?|answers?)\b|\b(?:can|able to) ping\b`)
 	bulkFails = piece.Compile(`(?i)\b(?:iperf\d?|scp|curl|http|tcp|ssh|transfer|download|copy)\b[^.;]{0,50}\b(?:0(?:\.0+)? ?[KMGkmg]?(?:bits?|bps|bytes?)(?:/s(?:ec)?)?|hangs?|hung|stalls?|fails?|freez\w+|times? out|stuck|nothing|does(?:n.t| not) work)`)
-	fullCPU   = piece.Compile(`(?i)\b(?:cpu (?:load|usage|use)\b[^.;]{0,24}\b(?:100|9[5-9]) ?%[^.;]{0,40}\b(?:on|by|of) (?:only |just )?a? ?((?:one|single) (?:cpu|core))\b|(openvpn|charon|wireguard|wg-crypt\w*|flanneld|iperf3?|vhost\S*|qemu\S*|kworker\S*|ovs-vswitchd|smbd|nginx|haproxy|ksoftirqd?(?:/\d+)?|(?:one|single|1|a|allocated|the same|that|each) (?:of (?:the |my |its )?)?(?:(?:\d{1,2}|two|four|eight|six) )?(?:cpu|v?core|vcpu|thread)s?)\b[^.;]{0,56}?\b(?:100|9[5-9]) ?%|(?:100|9[5-9]) ?% (?:of |on |by )[^.;]{0,30}\b(openvpn|charon|flanneld|iperf3?|(?:\w+ )?(?:cpu|core|vcpu|thread))\b|\b(?:only|just) ((?:1|one|a single) (?:cpu|core|vcpu))\b[^.;]{0,40}\b(?:max\w* out|full|saturated|pegged)|\b(?:one of the (?:cpu|core|vcpu)s)\b[^;]{0,80}\bmaxe[ds] out|\b(one (?:cpu|core|vcpu)) (?:(?:is |was |at )?max\.?|fully)[^.;]{0,2} (?:cpu )?(?:load|use|usage|loaded|used|busy)\b|\b(?:cpu|core|processor)\b[^.;]{0,16}\b(?:100|9[5-9]) ?%(?: \w+)?[^.;]{0,24}\b(?:with|by|in)\W{1,3}(ksoftirqd(?:/\d+)?)|(?:maxes|maxing|maxed|pegs?|pegged|pegging|capp(?:ed|ing)|saturat\w+) (?:out )?(?:at )?(?:just |only )?(one|a|a single|single|1) (?:cpu|core|vcpu|processor))`)
+	fullCPU   = piece.Compile(`(?i)\b(?:cpu (?:load|usage|use)\b[^.;]{0,24}\b(?:100|9[5-9]) ?%[^.;]{0,40}\b(?:on|by|of) (?:only |just )?a? ?((?:one|single) (?:cpu|core))\b|(openvpn|charon|wireguard|wg-crypt\w*|flanneld|iperf3?|vhost\S*|qemu\S*|kworker\S*|ovs-vswitchd|smbd|nginx|haproxy|ksoftirqd?(?:/\d+)?|(?:one|single|1|a|allocated|the same|that|each) (?:of (?:the |my |its )?)?(?:(?:\d{1,2}|two|four|eight|six) )?(?:cpu|v?core|vcpu|thread)s?)\b[^.;]{0,56}?\b(?:100|9[5-9]) ?%|\b(?:irq|softirq|interrupt|rx|polling|core[- ]bind)[- ](?:cpu|core)s?\b[^.;]{0,30}\b(?:100|9[5-9]) ?%|(?:100|9[5-9]) ?% (?:of |on |by )[^.;]{0,30}\b(openvpn|charon|flanneld|iperf3?|(?:\w+ )?(?:cpu|core|vcpu|thread))\b|\b(?:only|just) ((?:1|one|a single) (?:cpu|core|vcpu))\b[^.;]{0,40}\b(?:max\w* out|full|saturated|pegged)|\b(?:one of the (?:cpu|core|vcpu)s)\b[^;]{0,80}\bmaxe[ds] out|\b(one (?:cpu|core|vcpu)) (?:(?:is |was |at )?max\.?|fully)[^.;]{0,2} (?:cpu )?(?:load|use|usage|loaded|used|busy)\b|\b(?:cpu|core|processor)\b[^.;]{0,16}\b(?:100|9[5-9]) ?%(?: \w+)?[^.;]{0,24}\b(?:with|by|in)\W{1,3}(ksoftirqd(?:/\d+)?)|(?:maxes|maxing|maxed|pegs?|pegged|pegging|capp(?:ed|ing)|saturat\w+) (?:out )?(?:at )?(?:just |only )?(one|a|a single|single|1) (?:cpu|core|vcpu|processor))`)
 	oldIperf3 = piece.Compile(`(?i)\biperf ?3?(?: version)?[ :]*v?(3\.[01](?:\.\d+|b\d+)?)(?:[^.\d]|\.?$|\.\s)`)
 	udpLoss   = piece.Compile(`(?i)\budp\b[^;]{0,80}\b(?:loss|lost|losing)\b|\b(?:loss|lost|losing)\b[^;]{0,80}\budp\b`)
 	lossSaid  = piece.Compile(`(?i)\b(\d{1,2}(?:\.\d+)?)(?: ?(?:-|–|to) ?\d{1,2}(?:\.\d+)?)? ?% (?:of )?(?:packet )?loss\b|\bpacket loss (?:of |is |about |around )*(\d{1,2}(?:\.\d+)?) ?%`)
@@ -130,7 +130,7 @@ var (
 	relayed      = piece.Compile(`(?i)\b(?:relay (?:mode|connections?|servers?)|relayed|via (?:a )?(?:derp|relay)|derp (?:relays?|servers?)|through (?:a )?(?:derp|relay))\b`)
 	slotWords    = piece.Compile(`(?i)\bpci-?e?(?: ?express)?\b[^.;\d]{0,16}([1-5])(?:\.0)?\b[^.;]{0,12}?\bx ?(1|2|4|8|16)\b`)
 	listed       = piece.Compile(`(?:^|[\s(*-])((?:eth|en[opsx]|em|ens|eno|bond|br|vlan)[\w.]*\d[\w.]*)\)?\s*(?:[:=]|->|has|is)\s*(?:inet |ip(?: address)?:? ?)?(\d{1,3}(?:\.\d{1,3}){3}/\d{1,2})\b`)
-	tripAfter    = piece.Compile(`(?i)\b(?:rtt|latency|pings?|round[ -]?trip\w*|delay)\b[^.;\d]{0,50}(\d{1,4}(?:\.\d+)?)(?: ?(?:-|–|to) ?\d{1,4})? ?ms\b`)
+	tripAfter    = piece.Compile(`(?i)\b(?:rtt|latency|pings?|round[ -]?trip\w*|delay)\b[^.;\d]{0,50}(\d{1,4}(?:[.,]\d+)?)(?: ?(?:-|–|to) ?\d{1,4})? ?ms\b`)
 	tripFirst    = piece.Compile(`(?i)\b(\d{1,4}(?:\.\d+)?) ?ms (?:of |one-way )?(?:rtt|latency|ping|round|delay|away|apart)|\b(?:sites?|offices?|data ?centers?|regions?|cities|locations?|continents?|link|line|path|wan|connection|circuit)\b[^.;]{0,40} (?:at|with|over|of) (\d{2,3}) ?ms\b`)
 )
 
@@ -214,7 +214,7 @@ func readWords(s *sink, lines []piece.Line) (read int) {
 		}
 	}
 	if trip != nil {
-		said("trip_ms", trip[1])
+		said("trip_ms", strings.Replace(trip[1], ",", ".", 1))
 	}
 	if m := fullCPU.FindStringSubmatch(text); m != nil && !noHelp.MatchString(m[0]) {
 		said("cpu_full", strings.ToLower(strings.Join(m[1:], "")))
@@ -261,7 +261,7 @@ func readWords(s *sink, lines []piece.Line) (read int) {
 		read = 1
 	}
 	s.percents(text, l)
-	if s.told("two_homed") && s.told("one_used") && s.told("same_subnet") {
+	if s.told("two_homed") && s.told("one_used") && s.told("same_subnet") || s.told("multi_wan") && s.told("adds_not") {
 		read = 1
 	}
 	if m := forwarder.FindString(text); m != "" {
@@ -288,7 +288,7 @@ func readWords(s *sink, lines []piece.Line) (read int) {
 }
 
 // alone are stories of which one by itself is an answer.
-var alone = []string{"no_partner", "aggregators_differ", "port_drops", "ring_drops", "crc_grows", "zero_window", "too_long", "softnet_grows", "churned", "frag_asked", "small_window", "greeting_hangs", "mtu_limit", "mtu_blamed", "cpu_bound", "shallow_buffers", "buffer_helps", "model_blamed", "one_bgp_path", "limited_by", "pps_limit", "requests_fixed", "window_low", "half_duplex", "fixed_buffer"}
+var alone = []string{"no_partner", "aggregators_differ", "port_drops", "ring_drops", "crc_grows", "zero_window", "too_long", "softnet_grows", "churned", "frag_asked", "small_window", "greeting_hangs", "mtu_limit", "mtu_blamed", "cpu_bound", "shallow_buffers", "buffer_helps", "model_blamed", "one_bgp_path", "limited_by", "pps_limit", "requests_fixed", "window_low", "half_duplex", "fixed_buffer", "rpf_drops", "user_net", "device_window", "radio_rate", "other_part"}
 
 // toldOf is how many of these were told.
 func (s *sink) toldOf(keys []string) (n int) {

@@ -39,7 +39,7 @@ var (
 	heading   = Compile(`^#{1,5} +\S`)
 	form      = Compile(`(?i)^#{1,5} +.*\b(?:bugs?|expected|actual|behaviou?rs?|reproduc\w*|environment|issues?|problems?|logs?|what happened|happen\w*|context|versions?|checklist|screenshots?|symptoms?|outputs?|results?|setup|hardware|troubleshoot\w*|analysis|measured|before|after)\b`)
 	rstMark   = Compile(`^\.\. (?:SPDX-|[\w-]+::|_\S)`)
-	ofSpeaker = Compile(`(?:^|[\s("'])(?:I(?:'m|'ve|'d|'ll)?|[Mm]y|[Ii]'m|i) [a-z]+|\b(?:We have|we have|We are|We're|we're seeing|[Oo]ur) [a-z]+|(?i:(?:^|[^\p{L}])(?:ich|mir|mein\p{L}*|wir|unser\p{L}*|je|j'ai|nous|notre|tengo|nuestr\p{L}+|hemos|minha|abbiamo|мы|я|меня|мой|наш\p{L}*|нас)(?:[^\p{L}]|$))|我`)
+	ofSpeaker = Compile(`(?:^|[\s("'])(?:I(?:'m|'ve|'d|'ll)?|[Mm]y|[Ii]'m|i) [a-z]+|^\s*(?:Hi|Hello|Hey)\b[ ,!.]*(?:all|everyone|guys|there|folks)?[,!.]*\s*$|\b[Aa]ny (?:advice|ideas?|help|hints?|suggestions?|thoughts?)|\b(?:We have|we have|We are|We're|we're seeing|[Oo]ur) [a-z]+|(?i:(?:^|[^\p{L}])(?:ich|mir|mein\p{L}*|wir|unser\p{L}*|je|j'ai|nous|notre|tengo|nuestr\p{L}+|hemos|minha|abbiamo|мы|я|меня|мой|наш\p{L}*|нас)(?:[^\p{L}]|$))|我`)
 	prose     = Compile(`^[\s*>|-]*(?:[A-Za-z(\["'` + "`" + `]).*[a-z]{2,} [a-z]{2,} [a-z]{2,}`)
 )
 

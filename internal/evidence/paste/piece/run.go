@@ -76,6 +76,15 @@ func NewRun(tool string) Run {
 	return Run{Tool: tool, Retransmits: -1, SenderCPU: -1, ReceiverCPU: -1}
 }
 
+// OfNetwork reports a run that no disk takes part in.
+func (r Run) OfNetwork() bool {
+	switch r.Tool {
+	case "iperf3", "iperf2", "iperf", "nuttcp", "netperf", "qperf", "ntttcp":
+		return true
+	}
+	return false
+}
+
 func (r *Run) Remark(key, value string) {
 	if value == "" {
 		return
