@@ -197,3 +197,37 @@ func TestQuiet(t *testing.T) {
 		}
 	}
 }
+
+// What no link carries is neither kept nor read, as a trial and beside the trials.
+func TestRatesOfNoLink(t *testing.T) {
+	r := testcluster.Start(t, nil)
+	conn := testcluster.Connect(t, r.As(t, "eve", agentapi.RoleMeasure))
+	fast := filled(1)
+	fast.Trials[0].Goodput = 1e308
+	steps := filled(0)
+	steps.Steps = []record.Step{{After: 1e308}}
+	for what, rec := range map[string]record.Record{"a trial": fast, "a step": steps} {
+		keeper, err := Keeper(conn, "one", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := keeper.Keep(t.Context(), rec); err == nil {
+			t.Errorf("%s of 1e308 bit/s was kept", what)
+		}
+	}
+	// Somebody's own program keeps it all the same.
+	keeper, err := Keeper(conn, "two", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := keeper.Keep(t.Context(), filled(0)); err != nil {
+		t.Fatal(err)
+	}
+	p := wire.Split([]byte(`{"goodput_bps":1e308}`), 1000)[0]
+	if err := keeper.put(t.Context(), wire.StoreParams{Key: wire.TrialKey(strings.Repeat("0", 24), 1), Part: p.Without()}, p.Body); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := keeper.Read(t.Context()); !errors.Is(err, wire.ErrParts) {
+		t.Errorf("a run with a trial of 1e308 bit/s: %v", err)
+	}
+}

@@ -11,7 +11,6 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/linerate/linerate/internal/agent/nats/wire"
-	"github.com/linerate/linerate/internal/plaintext"
 	"github.com/linerate/linerate/record"
 )
 
@@ -106,9 +105,10 @@ func (f *followed) take(m jetstream.Msg) {
 		return
 	}
 	f.forget(key)
-	var t record.Trial
-	if err == nil && json.Unmarshal(text, &t) == nil {
-		plaintext.Fields(&t)
+	if err != nil {
+		return
+	}
+	if t, err := wire.ParseTrial(text); err == nil {
 		f.each(words[0]+"."+words[1], t)
 	}
 }
