@@ -311,6 +311,9 @@ func (r *Run) readTrials(ctx context.Context) ([]record.Trial, error) {
 			wholes[id] = &wire.Assembly{}
 		}
 		held -= wholes[id].Buffered()
+		if !wholes[id].Same(part) { // what was broken off is begun anew
+			wholes[id] = &wire.Assembly{}
+		}
 		text, done, err := wholes[id].Add(part)
 		if held += wholes[id].Buffered(); held > mostOpen {
 			return nil, fmt.Errorf("%w: too many trials are not whole", wire.ErrParts)

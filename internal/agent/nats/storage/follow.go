@@ -91,7 +91,8 @@ func (f *followed) take(m jetstream.Msg) {
 	defer f.mu.Unlock()
 	key := strings.Join([]string{words[0], words[1], words[3]}, ".")
 	w := f.wholes[key]
-	if w == nil {
+	if w == nil || !w.Same(part) { // what was broken off is begun anew
+		f.forget(key)
 		w = &wire.Assembly{}
 		f.wholes[key], f.order = w, append(f.order, key)
 	}
