@@ -2,6 +2,7 @@ package record
 
 import (
 	"encoding/json"
+	"math"
 	"strings"
 	"testing"
 
@@ -160,5 +161,22 @@ func TestCPUBound(t *testing.T) {
 		if got := (Trial{CPU: c.cpu}).CPUBound(); got != c.want {
 			t.Errorf("%+v: %v, want %v", c.cpu, got, c.want)
 		}
+	}
+}
+
+// What no measurement has is told by its place, of a record and of one trial.
+func TestCheckRates(t *testing.T) {
+	for want, trial := range map[string]Trial{
+		"": agreed(), "goodput_bps": {Goodput: -1}, "lanes[0].tcp.pacing_bps": {Lanes: []Lane{{TCP: TCP{Pacing: 1e308}}}},
+		"window_s": {Window: 1e308}, "series_bps[1]": {Series: []unit.BitRate{1, unit.BitRate(math.NaN())}},
+	} {
+		for prefix, err := range map[string]error{"": CheckRates(trial), "trials[0].": CheckRates(Record{Trials: []Trial{trial}})} {
+			if (err == nil) != (want == "") || err != nil && !strings.HasPrefix(err.Error(), prefix+want+" is ") {
+				t.Errorf("%s%s: %v", prefix, want, err)
+			}
+		}
+	}
+	if err := CheckRates(Trial{Unread: -1e6}); err != nil {
+		t.Errorf("read in the window, and come before it: %v", err)
 	}
 }

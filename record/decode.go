@@ -3,6 +3,7 @@ package record
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"reflect"
 	"strings"
 
@@ -24,20 +25,18 @@ func Decode(text []byte) (Record, error) {
 	return r, nil
 }
 
-// CheckRates refuses a record with a rate that no link can carry, by the rate's
-// place in the JSON: it was not measured, whoever wrote it.
-func CheckRates(r Record) error { return checkRates("", reflect.ValueOf(r)) }
-
-var rateType = reflect.TypeFor[unit.BitRate]()
+// CheckRates refuses a record or a trial with a rate that no link can carry, or another
+// such number, by its place in the JSON: it was not measured, whoever wrote it. A goodput
+// is not below zero either.
+func CheckRates[T Record | Trial](of T) error { return checkRates("", reflect.ValueOf(of)) }
 
 func checkRates(at string, v reflect.Value) error {
-	if v.Type() == rateType {
-		if rate := unit.BitRate(v.Float()); !(rate <= unit.MaxBitRate && rate >= -unit.MaxBitRate) {
-			return fmt.Errorf("%s is %g bit/s, which no link carries", at, float64(rate))
-		}
-		return nil
-	}
 	switch v.Kind() {
+	case reflect.Float64: // also of seconds and shares no more
+		n := v.Float()
+		if !(math.Abs(n) <= float64(unit.MaxBitRate)) || n < 0 && strings.HasSuffix(at, "goodput_bps") {
+			return fmt.Errorf("%s is %g, which no measurement has", at, n)
+		}
 	case reflect.Pointer, reflect.Interface:
 		if v.IsNil() {
 			return nil

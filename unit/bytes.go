@@ -89,8 +89,8 @@ func (b Bytes) MarshalJSON() ([]byte, error) { return b.MarshalText() }
 // UnmarshalJSON reads a plain number of bytes.
 func (b *Bytes) UnmarshalJSON(text []byte) error {
 	v, err := strconv.ParseFloat(string(text), 64)
-	if err != nil {
-		return fmt.Errorf("read size: %q is not a number", text)
+	if err != nil || !(math.Abs(v) < 1<<63) {
+		return fmt.Errorf("read size: %.30q is no number of bytes", text)
 	}
 	*b = Bytes(v)
 	return nil

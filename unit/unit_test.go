@@ -89,3 +89,13 @@ func TestRuns(t *testing.T) {
 		}
 	}
 }
+
+// A number of bytes that no size can be is refused, and not another on each machine.
+func TestBytesOutOfRange(t *testing.T) {
+	for _, text := range []string{"1e308", "-1e308", "9223372036854775808"} {
+		var b Bytes
+		if err := b.UnmarshalJSON([]byte(text)); err == nil {
+			t.Errorf("%s was read as %d", text, int64(b))
+		}
+	}
+}

@@ -76,8 +76,8 @@ func (p journalPlace) open(ctx context.Context, con *console.Console) ([]kept, e
 	var failures []error
 	read := 0
 	cfg := con.Fleet(p.flags.dir)
-	cfg.Fresh = true
 	for i, name := range names {
+		cfg.Fresh = !strings.HasPrefix(reaches[i], "nats:") // on NATS one connection, made now, serves all
 		h, err := fleet.Dial(ctx, name, reaches[i], cfg)
 		if err != nil {
 			failures = append(failures, err)

@@ -46,6 +46,10 @@ func connectionsOf(files uint64) int {
 	return int(max(files/4, files-min(files, otherFiles)))
 }
 
+// mostUnread is how much of what somebody does not read waits in the server, for each
+// connection: some hosts' replies.
+const mostUnread = "32MB"
+
 // confFile is what nats-server reads too.
 const confFile = "server.conf"
 
@@ -81,7 +85,7 @@ func (a *Authority) config(dir string, cfg ServerConfig) (string, error) {
 	fmt.Fprintf(&b, "jetstream {\n  store_dir: %s\n  max_file_store: %d\n}\n", in("jetstream"), mostReserved)
 	tls := fmt.Sprintf("  cert_file: %s\n  key_file: %s\n  ca_file: %s\n", in(serverFile), in(serverKey), in(caFile))
 	fmt.Fprintf(&b, "tls {\n%s  timeout: 10\n}\n", tls)
-	fmt.Fprintf(&b, "max_payload: 1MB\nmax_control_line: 8KB\nwrite_deadline: \"10s\"\nping_interval: \"10s\"\nping_max: 2\nmax_connections: %d\n", connectionsOf(sys.OpenFiles()))
+	fmt.Fprintf(&b, "max_payload: 1MB\nmax_control_line: 8KB\nmax_pending: %s\nwrite_deadline: \"10s\"\nping_interval: \"10s\"\nping_max: 2\nmax_connections: %d\n", mostUnread, connectionsOf(sys.OpenFiles()))
 	if cfg.Cluster != "" {
 		var routes []string
 		for _, r := range cfg.Routes {

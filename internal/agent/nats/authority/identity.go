@@ -29,9 +29,12 @@ type Identity struct {
 	Revoked time.Time     `json:"revoked,omitzero"`
 }
 
-// mostSubscriptions bounds what a connection hears by: a controller has one a
-// host, an agent three.
-const mostSubscriptions = 8192
+// What a connection hears by is bounded: a controller has one subscription a host, of a
+// thousand that were tried, and one for the run store; an agent has three.
+const (
+	mostSubscriptions = 2048
+	mostOfAgent       = 16
+)
 
 // permit lays a permission into a user's token.
 func permit(u *jwt.UserClaims, p wire.Permission) {
@@ -112,6 +115,9 @@ func (a *Authority) sign(name string, role agentapi.Role, key string, valid time
 	claims.Tags.Add(claim.RoleTag + string(role))
 	permit(claims, p)
 	claims.Limits.Subs = mostSubscriptions
+	if role == agentapi.RoleAgent {
+		claims.Limits.Subs = mostOfAgent
+	}
 	id := Identity{Name: name, Role: role, Key: key, Made: a.now().UTC()}
 	if valid > 0 {
 		id.Expires = a.now().Add(valid).UTC()

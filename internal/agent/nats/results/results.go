@@ -21,7 +21,6 @@ import (
 
 	"github.com/linerate/linerate/internal/agent/nats/link"
 	"github.com/linerate/linerate/internal/agent/nats/wire"
-	"github.com/linerate/linerate/internal/plaintext"
 	"github.com/linerate/linerate/record"
 )
 
@@ -111,6 +110,9 @@ func TrialIDs(trials []record.Trial) []string {
 }
 
 func (r *Run) keepTrial(ctx context.Context, id string, t record.Trial) error {
+	if err := record.CheckRates(t); err != nil {
+		return err
+	}
 	text, err := json.Marshal(t)
 	if err != nil {
 		return err
@@ -150,6 +152,9 @@ func (r *Run) put(ctx context.Context, p wire.StoreParams, value []byte) error {
 
 // keepBase keeps the record without its trials, where it is not as it was.
 func (r *Run) keepBase(ctx context.Context, rec record.Record) error {
+	if err := record.CheckRates(rec); err != nil {
+		return err
+	}
 	text, err := json.Marshal(rec)
 	if err != nil {
 		return err
@@ -267,7 +272,13 @@ func (r *Run) readBase(ctx context.Context) (record.Record, error) {
 		return rec, err
 	}
 	r.base = h
-	return record.Decode(text)
+	if rec, err = record.Decode(text); err != nil {
+		return rec, err
+	}
+	if err := record.CheckRates(rec); err != nil {
+		return rec, fmt.Errorf("%w: %w", wire.ErrParts, err)
+	}
+	return rec, nil
 }
 
 // readTrials reads the parts of the run's trials, each trial once and in the
@@ -300,6 +311,9 @@ func (r *Run) readTrials(ctx context.Context) ([]record.Trial, error) {
 			wholes[id] = &wire.Assembly{}
 		}
 		held -= wholes[id].Buffered()
+		if !wholes[id].Same(part) { // what was broken off is begun anew
+			wholes[id] = &wire.Assembly{}
+		}
 		text, done, err := wholes[id].Add(part)
 		if held += wholes[id].Buffered(); held > mostOpen {
 			return nil, fmt.Errorf("%w: too many trials are not whole", wire.ErrParts)
@@ -307,15 +321,11 @@ func (r *Run) readTrials(ctx context.Context) ([]record.Trial, error) {
 		if err != nil || !done {
 			continue
 		}
-		if err := wire.CheckValues(text); err != nil {
-			return nil, fmt.Errorf("trial %s: %w", id, err)
-		}
 		held -= wholes[id].Buffered()
-		var t record.Trial
-		if err := json.Unmarshal(text, &t); err != nil {
+		t, err := wire.ParseTrial(text)
+		if err != nil {
 			return nil, fmt.Errorf("trial %s: %w", id, err)
 		}
-		plaintext.Fields(&t)
 		out = append(out, t)
 		delete(wholes, id)
 	}

@@ -197,3 +197,95 @@ func TestQuiet(t *testing.T) {
 		}
 	}
 }
+
+// What no link carries is neither kept nor read, as a trial and beside the trials.
+func TestRatesOfNoLink(t *testing.T) {
+	r := testcluster.Start(t, nil)
+	conn := testcluster.Connect(t, r.As(t, "eve", agentapi.RoleMeasure))
+	fast := filled(1)
+	fast.Trials[0].Goodput = 1e308
+	steps := filled(0)
+	steps.Steps = []record.Step{{After: 1e308}}
+	for what, rec := range map[string]record.Record{"a trial": fast, "a step": steps} {
+		keeper, err := Keeper(conn, "one", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := keeper.Keep(t.Context(), rec); err == nil {
+			t.Errorf("%s of 1e308 bit/s was kept", what)
+		}
+	}
+	// Somebody's own program keeps it all the same.
+	keeper, err := Keeper(conn, "two", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := keeper.Keep(t.Context(), filled(0)); err != nil {
+		t.Fatal(err)
+	}
+	p := wire.Split([]byte(`{"goodput_bps":1e308}`), 1000)[0]
+	if err := keeper.put(t.Context(), wire.StoreParams{Key: wire.TrialKey(strings.Repeat("0", 24), 1), Part: p.Without()}, p.Body); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := keeper.Read(t.Context()); !errors.Is(err, wire.ErrParts) {
+		t.Errorf("a run with a trial of 1e308 bit/s: %v", err)
+	}
+}
+
+// A trial that was broken off is replaced when it is kept again, one that is whole is
+// not, and neither is mixed with parts that come late.
+func TestBrokenOffTrial(t *testing.T) {
+	r := testcluster.Start(t, nil)
+	keeper, err := Keeper(testcluster.Connect(t, r.As(t, "eve", agentapi.RoleMeasure)), "one", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := keeper.Keep(t.Context(), filled(0)); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	told, ended := make(chan string, 10), make(chan error, 1)
+	go func() {
+		ended <- r.Server.Store().Follow(ctx, time.Now().Add(-time.Hour), func(_ string, trial record.Trial) { told <- trial.To })
+	}()
+	put := func(to string, size, first, last int) {
+		t.Helper()
+		text := fmt.Sprintf(`{"to":%q,"step":%q}`, to, strings.Repeat("x", size))
+		for _, p := range wire.Split([]byte(text), 1000)[first-1 : last] {
+			if err := keeper.put(t.Context(), wire.StoreParams{Key: wire.TrialKey(strings.Repeat("0", 24), p.Number), Part: p.Without()}, p.Body); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	put("broken", 4500, 1, 4) // of 5
+	put("whole", 1500, 1, 1)  // of 2
+	put("broken", 4500, 5, 5)
+	put("whole", 1500, 2, 2)
+	put("late", 1500, 1, 2)
+	put("whole", 1500, 1, 2)
+	rec, err := keeper.Read(t.Context())
+	if err != nil || len(rec.Trials) != 1 || rec.Trials[0].To != "whole" {
+		t.Errorf("%d trials are kept: %.200v, %v", len(rec.Trials), rec.Trials, err)
+	}
+	parts := 0
+	for after := uint64(0); err == nil; parts++ {
+		var p wire.StoreParams
+		p, _, err = keeper.store.ask(t.Context(), wire.StoreTrials, wire.StoreParams{User: "eve", Run: "one", Sequence: after}, nil)
+		after = p.Sequence
+	}
+	if parts--; !errors.Is(err, fs.ErrNotExist) || parts != 2 {
+		t.Errorf("%d parts are left, %v", parts, err)
+	}
+	select {
+	case to := <-told:
+		if to != "whole" {
+			t.Errorf("who follows was told %s", to)
+		}
+	case <-time.After(20 * time.Second):
+		t.Error("who follows was told nothing")
+	}
+	stop()
+	if err := <-ended; err != nil || len(told) > 0 {
+		t.Errorf("%d trials more were told, %v", len(told), err)
+	}
+}

@@ -86,6 +86,7 @@ func Start(cfg Config) (s *Server, err error) {
 		s.srv.WaitForShutdown()
 		return nil, err
 	}
+	go s.limitEach(opts.MaxConn)
 	return s, nil
 }
 

@@ -11,7 +11,6 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/linerate/linerate/internal/agent/nats/wire"
-	"github.com/linerate/linerate/internal/plaintext"
 	"github.com/linerate/linerate/record"
 )
 
@@ -92,7 +91,8 @@ func (f *followed) take(m jetstream.Msg) {
 	defer f.mu.Unlock()
 	key := strings.Join([]string{words[0], words[1], words[3]}, ".")
 	w := f.wholes[key]
-	if w == nil {
+	if w == nil || !w.Same(part) { // what was broken off is begun anew
+		f.forget(key)
 		w = &wire.Assembly{}
 		f.wholes[key], f.order = w, append(f.order, key)
 	}
@@ -106,9 +106,10 @@ func (f *followed) take(m jetstream.Msg) {
 		return
 	}
 	f.forget(key)
-	var t record.Trial
-	if err == nil && json.Unmarshal(text, &t) == nil {
-		plaintext.Fields(&t)
+	if err != nil {
+		return
+	}
+	if t, err := wire.ParseTrial(text); err == nil {
 		f.each(words[0]+"."+words[1], t)
 	}
 }

@@ -114,3 +114,22 @@ func TestFollowIsBounded(t *testing.T) {
 		t.Errorf("%v came, %d bytes are held, before it %d", came, f.held, before)
 	}
 }
+
+// A trial that no measurement wrote is not told: of millions of empty objects whoever
+// follows would make gigabytes.
+func TestFollowRefuses(t *testing.T) {
+	var came []string
+	f := &followed{each: func(_ string, trial record.Trial) { came = append(came, trial.To) }, wholes: make(map[string]*wire.Assembly)}
+	for i, text := range []string{
+		`{"to":"empty","lanes":[` + strings.Repeat("{},", 1<<20) + `{}]}`,
+		`{"to":"fast","goodput_bps":1e308}`, `{"to":"slow","goodput_bps":-1e9}`, `{"to":"good","goodput_bps":1e9}`,
+	} {
+		for _, m := range partsOf(i, []byte(text), 1<<20) {
+			f.take(m)
+		}
+	}
+	if !slices.Equal(came, []string{"good"}) {
+		t.Errorf("%v came", came)
+	}
+	f.consistent(t)
+}

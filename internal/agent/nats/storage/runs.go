@@ -34,32 +34,84 @@ func keptKey(p wire.StoreParams, key string) string {
 	return keptPrefix + p.User + "." + p.Run + "." + key
 }
 
-// put keeps one value of the user's own run. A part of a trial is kept once: the
-// first counts, and saying it again changes nothing.
+// put keeps one value of the user's own run.
 func (s *Storage) put(ctx context.Context, p wire.StoreParams, body []byte) error {
 	if err := s.stream(ctx, p.User); err != nil {
 		return err
 	}
+	if p.Part != nil {
+		return s.putPart(ctx, p, body)
+	}
 	m := nats.NewMsg(keptKey(p, p.Key))
 	m.Data = body
-	if p.Part != nil {
-		m.Header.Set(wire.HeaderParams, string(jsonOf(wire.StoreParams{User: p.User, Run: p.Run, Key: p.Key, Part: p.Part})))
-		_, err := s.js.PublishMsg(ctx, m, jetstream.WithExpectLastSequencePerSubject(0), jetstream.WithRetryAttempts(0))
-		if api := (*jetstream.APIError)(nil); errors.As(err, &api) && api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence {
-			return nil
-		}
-		return err
-	}
 	var old wire.Head
 	if p.Key == wire.HeadKey {
-		if text, err := s.value(ctx, p); err == nil {
-			_ = json.Unmarshal(text, &old) // one that cannot be read has no parts
+		if m, err := s.last(ctx, p, p.Key); err == nil {
+			_ = json.Unmarshal(m.Data, &old) // one that cannot be read has no parts
 		}
 	}
 	if _, err := s.js.PublishMsg(ctx, m, jetstream.WithRetryAttempts(0)); err != nil || p.Key != wire.HeadKey {
 		return err
 	}
 	return s.forgetParts(ctx, p, old, body)
+}
+
+// putPart keeps a part of a trial. The first trial of a key that is whole counts, and
+// saying it again changes nothing. One that was broken off goes when another begins
+// with its first part, and is not gone on with.
+func (s *Storage) putPart(ctx context.Context, p wire.StoreParams, body []byte) error {
+	begun, err := s.begun(ctx, p)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err == nil && begun.Sum != p.Part.Sum {
+		if p.Part.Number > 1 {
+			return nil
+		}
+		if left, err := s.forgetBroken(ctx, p, begun.Of); err != nil || left {
+			return err
+		}
+	}
+	m := nats.NewMsg(keptKey(p, p.Key))
+	m.Data = body
+	m.Header.Set(wire.HeaderParams, string(jsonOf(wire.StoreParams{User: p.User, Run: p.Run, Key: p.Key, Part: p.Part})))
+	_, err = s.js.PublishMsg(ctx, m, jetstream.WithExpectLastSequencePerSubject(0), jetstream.WithRetryAttempts(0))
+	if api := (*jetstream.APIError)(nil); errors.As(err, &api) && api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence {
+		return nil
+	}
+	return err
+}
+
+// ofTrial is the key of a part of the trial that a part is of; "*" is all of them.
+func ofTrial(p wire.StoreParams, number string) string {
+	return p.Key[:strings.LastIndexByte(p.Key, '.')+1] + number
+}
+
+// begun is the first part of a trial as it is kept. Errors: fs.ErrNotExist.
+func (s *Storage) begun(ctx context.Context, p wire.StoreParams) (wire.PartOf, error) {
+	m, err := s.last(ctx, p, ofTrial(p, "1"))
+	if err != nil {
+		return wire.PartOf{}, err
+	}
+	var kept wire.StoreParams
+	if err := json.Unmarshal([]byte(m.Header.Get(wire.HeaderParams)), &kept); err != nil || kept.Part == nil {
+		return wire.PartOf{}, nil // what is no part is left as it is
+	}
+	return *kept.Part, nil
+}
+
+// forgetBroken takes away what is kept of a trial, unless all its parts are there.
+func (s *Storage) forgetBroken(ctx context.Context, p wire.StoreParams, parts int) (left bool, err error) {
+	stream, err := s.js.Stream(ctx, streamPrefix+p.User)
+	if err != nil {
+		return false, err
+	}
+	all := keptKey(p, ofTrial(p, "*"))
+	info, err := stream.Info(ctx, jetstream.WithSubjectFilter(all))
+	if err != nil || len(info.State.Subjects) >= parts {
+		return err == nil, err
+	}
+	return false, stream.Purge(ctx, jetstream.WithPurgeSubject(all))
 }
 
 // forgetParts takes away the parts that a run's new head no longer names.
@@ -119,24 +171,22 @@ func missing(err error) error {
 	return err
 }
 
-func (s *Storage) value(ctx context.Context, p wire.StoreParams) ([]byte, error) {
+// last is the newest message of a key of a run. Errors: fs.ErrNotExist.
+func (s *Storage) last(ctx context.Context, p wire.StoreParams, key string) (*jetstream.RawStreamMsg, error) {
 	stream, err := s.js.Stream(ctx, streamPrefix+p.User)
 	if err != nil {
 		return nil, missing(err)
 	}
-	m, err := stream.GetLastMsgForSubject(ctx, keptKey(p, p.Key))
-	if err != nil {
-		return nil, missing(err)
-	}
-	return m.Data, nil
+	m, err := stream.GetLastMsgForSubject(ctx, keptKey(p, key))
+	return m, missing(err)
 }
 
 func (s *Storage) get(ctx context.Context, p wire.StoreParams) (answer, error) {
-	text, err := s.value(ctx, p)
+	m, err := s.last(ctx, p, p.Key)
 	if err != nil {
 		return answer{}, fmt.Errorf("%s of run %s/%s: %w", p.Key, p.User, p.Run, err)
 	}
-	return answer{body: text}, nil
+	return answer{body: m.Data}, nil
 }
 
 // nextTrial is the next part of a trial of a run, in the order in which they

@@ -23,14 +23,22 @@ const (
 	mostParts   = 4096      // messages of one request or reply
 )
 
-// mostValues is how many values a text of JSON may have that somebody else wrote.
-const mostValues = 4 << 20
+// How many values a text of JSON may have that somebody else wrote, and how many of
+// them lists and objects.
+const (
+	mostValues = 4 << 20
+	mostOpened = 500_000
+)
 
 // CheckValues is nil for a text of JSON with no more values than can be read: an
-// empty object is two bytes of it, and hundreds of memory. Errors: ErrParts.
+// empty object is two bytes of it, and hundreds of memory. It counts what stands in
+// texts too. Errors: ErrParts.
 func CheckValues(text []byte) error {
 	if n := bytes.Count(text, []byte(",")); n > mostValues {
 		return fmt.Errorf("%w: %d values, want at most %d", ErrParts, n, mostValues)
+	}
+	if n := bytes.Count(text, []byte("{")) + bytes.Count(text, []byte("[")); n > mostOpened {
+		return fmt.Errorf("%w: %d lists and objects, want at most %d", ErrParts, n, mostOpened)
 	}
 	return nil
 }

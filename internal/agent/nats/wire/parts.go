@@ -101,7 +101,7 @@ func (w *Assembly) Add(p Part) ([]byte, bool, error) {
 	if w.parts == nil {
 		w.parts, w.first = make([][]byte, p.Of), p
 	}
-	if p.Of != w.first.Of || p.Size != w.first.Size || p.Sum != w.first.Sum {
+	if !w.Same(p) {
 		return nil, false, fmt.Errorf("%w: parts of two different ones", ErrParts)
 	}
 	if w.parts[p.Number-1] == nil {
@@ -124,6 +124,11 @@ func (w *Assembly) Add(p Part) ([]byte, bool, error) {
 		return nil, false, fmt.Errorf("%w: the checksum is of something else", ErrParts)
 	}
 	return whole, true, nil
+}
+
+// Same reports that a part is of the same whole as those that are there.
+func (w *Assembly) Same(p Part) bool {
+	return w.parts == nil || p.Of == w.first.Of && p.Size == w.first.Size && p.Sum == w.first.Sum
 }
 
 // partCost is what a part that is awaited takes: its place in the list.
