@@ -13,10 +13,10 @@ var besideStories = []story{
 		"Let answers leave where the question came in: a table and a rule for each address (`ip rule add from ADDRESS table 102`, a default route there). Where the ways have to differ, `net.ipv4.conf.LINK.rp_filter=2` (loose) on the interface that receives; the larger of `all` and the interface holds. `nstat -az TcpExtIPReversePathFilter` counts what it drops.", []scene.Missing{
 			{Command: "nstat -az TcpExtIPReversePathFilter; sysctl -ar 'rp_filter'", Host: "the host that receives", Why: "before and after: whether the filter drops them"},
 			{Command: "ip route get PEER from ADDRESS iif LINK; ip rule", Host: "the host that receives", Why: "by which way the answer would go"}}},
-	{[]string{"user_net"}, nil, true, record.Application, 0.5, "the containers' network in user space",
-		"By what is said, containers run without privileges (rootless): their network is a program (slirp4netns, pasta, vpnkit, RootlessKit) that takes each packet from the kernel and sends it again by sockets of its own. Its copies, its one thread and its MTU (65520 with slirp4netns) are the limit long before the link is.",
-		"Measure once with the host's network (`--network=host`). Then pasta instead of slirp4netns (podman's default since 5.0), `--network slirp4netns:mtu=1500` where large packets hurt, RootlessKit's `lxc-user-nic` or a socket passed in; or a container with privileges and a real bridge.", []scene.Missing{
-			{Command: "podman info | grep -iA3 network (docker: docker info; ps -e | grep -E 'slirp|pasta|rootlesskit')", Host: "the host", Why: "which program is the containers' network"},
+	{[]string{"user_stack"}, nil, true, record.Application, 0.5, "the containers' network in user space",
+		"By what is said, the containers' network is a program of its own (without privileges, rootless: slirp4netns, pasta; Docker Desktop: vpnkit before a virtual machine; gVisor): it takes each packet from the kernel and sends it again by sockets of its own. Its copies, its one thread and its MTU (65520 with slirp4netns) are the limit long before the link is.",
+		"Measure once with the host's network (`--network=host`; on a Mac or Windows inside the virtual machine). Then pasta instead of slirp4netns (podman's default since 5.0), `--network slirp4netns:mtu=1500` where large packets hurt, the newest version, or containers with privileges on Linux and a real bridge.", []scene.Missing{
+			{Command: "docker info; podman info; ps -e | grep -E 'slirp|pasta|rootlesskit|vpnkit'", Host: "the host", Why: "which program is the containers' network"},
 			{Command: "iperf3 -c PEER, in a container, then with --network=host, each with -R", Host: "the host", Why: "what it costs, each way"}}},
 	{[]string{"multi_wan", "proxied", "adds_not"}, nil, false, record.SingleLink, 0.54, "the proxy (one line for its own connections)",
 		"By what is said, a proxy runs on the router: what it fetches are connections of the router's own, which policies for forwarded traffic do not see, so that all of them leave by the one default line.",
@@ -29,6 +29,15 @@ var besideStories = []story{
 		"Measure by cable (Ethernet) at the router first. For Wi-Fi: 5 or 6 GHz, near to the access point, a wider channel, a card with more antennas.", []scene.Missing{
 			{Command: "iperf3 -c PEER, by cable", Host: "the host", Why: "what there is without Wi-Fi"},
 			{Command: "iw dev LINK link (Windows: netsh wlan show interfaces)", Host: "the host", Why: "bitrate and signal"}}},
+	{[]string{"radio_phy"}, []string{"lossy"}, true, record.LineRate, 0.5, "the radio (Wi-Fi)",
+		"By what is said, the way has a radio: half to two thirds of its bitrate is payload, of all that use the channel together and both ways; what is measured is of that order, or less where the signal is weak. The cables behind it are not the limit.",
+		"Compare with the bitrate while it runs (`iw dev LINK station dump`, LuCI's list): below a third of it the channel is busy or the signal weak. More takes a wider or free channel, 5 or 6 GHz, more antennas at the client, or a cable.", []scene.Missing{
+			{Command: "iw dev LINK station dump", Host: "the access point", Why: "while it runs: bitrates each way, signal, retries"},
+			{Command: "iperf3 -c PEER, by cable", Host: "the host", Why: "what there is without Wi-Fi"}}},
+	{[]string{"standby_bond", "slow_part", "alone_fast"}, nil, false, record.SingleLink, 0.56, "the bond's active link",
+		"By what is said, a bond of which one link waits (active-backup) runs at the rate of a slow link, while the fast one works by itself: the slow link is the active one. Such a bond carries by one link at a time, whatever the others can.",
+		"Make the fast link the active one: `primary` with primary_reselect=better (`ip link set BOND type bond primary LINK primary_reselect better`; a NAS: the order of the ports), and see which it is (`cat /proc/net/bonding/*`: Currently Active Slave). Links of unlike speed add up in no mode of LACP.", []scene.Missing{
+			{Command: "cat /proc/net/bonding/*", Host: "the host", Why: "as root: which link is active, and the speed of each"}}},
 	{[]string{"other_part"}, nil, true, record.CardSlot, 0.5, "the adapter that was changed",
 		"By what is said, another adapter in its place is fast: the rest of the way carries it, and what differs is the adapter, its driver and its settings.",
 		"Newer firmware and driver for the slow one; its offloads, flow control and energy saving off for a trial (`ethtool -K`, `ethtool -A`, `ethtool --set-eee LINK eee off`); the port it came up with (`ethtool LINK`); else use the other.", []scene.Missing{

@@ -7,10 +7,11 @@ import "github.com/linerate/linerate/internal/evidence/paste/piece"
 var settingStories = []storyWords{
 	// A packet is cut in two by a tunnel's header, or dropped where no message says so.
 	{"fragmented", piece.Compile(`(?i)\b(?:packets?|frames?|datagrams?|esp|segments?)\b[^.;]{0,24}\b(?:get|gets|are|is|were|being|be|becomes?) (?:all |always |then )?fragmented\b|\b(?:packet|ip|ipsec|esp)[- ]fragmentation (?:is|was|were|occur\w*|happen\w*|kills?|caus\w+|at)\b|\bfragment\w*\b[^.;]{0,40}\bcausing\b[^.;]{0,20}\b(?:tcp |many )?(?:re-?trans\w+|drops?|loss)`)},
+	{"mtu_limit", piece.Compile(`\bEMSGSIZE Path-MTU=\d{3,4}\b`)},
 	{"mtu_limit", piece.Compile(`(?i)\b(?:p-?mtu-?d?|path mtu)\b(?: discovery)?(?: ?\([^()]{0,40}\))?[^.;]{0,16}\bblack[- ]?hol(?:e|es|ed|ing)\b|\bdrop\w*\b[^.;]{0,12}\b(?:packets?|frames?)\b[^.;]{0,30}(?:>|\b(?:larger|greater|bigger|above|over|exceed\w*)\b)[^.;]{0,30}\b(?:mtu|1500)\b`)},
 	{"mtu_limit", piece.Compile(`(?i)\b(?:drop\w*|los(?:es?|t|ing)|never)\b[^.;]{0,20}\b(?:pings?|frames?|packets?)\b[^.;]{0,40}(?:^|[ -])-?s ?\d{4}\b|\b(?:above|beyond|over|larger than|bigger than) \d{4}(?: bytes)?\b[^.;]{0,30}\b(?:do(?:es)? ?n[o'’]t|no|none|nothing|never)\b[^.;]{0,30}\b(?:frames?|packets?|pings?|icmp|repl\w*|arriv\w*|pass\w*|seen|see|captured)\b`)},
 	// A stack that runs as a program of its own.
-	{"user_stack", piece.Compile(`(?i)\b(?:gvisor|runsc|slirp\w*|vpnkit|gvproxy|passt|netstack|user-?mode network\w*)\b`)},
+	{"user_stack", piece.Compile(`(?i)\b(?:gvisor|runsc|slirp\w*|vpnkit|gvproxy|passt|netstack|user-?mode network\w*|rootless(?:ly|kit|port)?|docker desktop|docker for (?:mac|windows|linux|desktop)|podman machine|colima|orbstack)\b`)},
 	// The two ends of a cable differ in duplex.
 	{"half_duplex", piece.Compile(`(?i)\b(?:at|in|to|is|was|were|are|runs?|running|as|negotiat\w+|shows?|reports?|says?|stuck|has|had)\b[^.;,]{0,20}\bhalf[- ]?duplex\b|\b(?:duplex:? ?half|(?:10|100)(?: ?mb\w*)? ?[/-] ?half|duplex mismatch)\b`)},
 	{"full_forced", piece.Compile(`(?i)\b(?:hard[- ]?cod\w+|forc\w+|fix\w+|manually|static\w*|set|configur\w+|locked)\b[^.;]{0,40}\b(?:full[- ]?duplex|(?:10|100|1000)(?: ?mb\w*)? ?[/ -] ?full)\b|\blate collisions?\b|\bduplex mismatch\b`)},

@@ -39,6 +39,9 @@ func mayTell(line string) bool {
 	if tellsSize(line) {
 		return true
 	}
+	if strings.Contains(line, "EMSGSIZE Path-MTU=") {
+		return true
+	}
 	if !piece.Spoken(line) || strings.Count(line, "=") >= fewestPairs {
 		return false
 	}
@@ -123,7 +126,7 @@ var (
 	bbrHelps  = piece.Compile(`(?i)\bbbr\b[^.;]{0,80}\b(?:faster|better|improv\w+|fix(?:es|ed)?|solve[sd]?|help(?:s|ed)?|full speed|increas\w+|went from)\b`)
 	udpFine   = piece.Compile(`(?i)\budp\b[^.;]{0,60}\b(?:problem disappears|full (?:speed|rate|bandwidth)|works? fine|no problem|line rate|is fine|saturat\w+)\b`)
 	// offloadBreaks is how a sentence says that all is well with an offload off, or not with it.
-	offloadBreaks = piece.Compile(`(?i)\b(?:unless|until)\b[^.;]{0,40}\b(?:offload\w*|lro|gro|tso|lso|gso|rsc)\b[^.;]{0,24}\b(?:disabled|off)\b|\b(?:disabl\w+|turn(?:ed|ing)? off|switch(?:ed|ing)? off)\b[^;]{0,50}\b(?:offload\w*|lro|gro|tso|lso|gso|rsc)\b[^;]{0,160}\b(?:no|without) (?:more |further |any )?(?:problems?|issues?|drops?|errors?|failures?|trouble|stalls?)\b`)
+	offloadBreaks = piece.Compile(`(?i)\bwork-?around\b[^.;]{0,24}\b(?:is|was)\b[^.;]{0,12}\b(?:disabl\w+|turn\w* off)\b[^.;]{0,24}\b(?:offload\w*|lro|gro|tso|lso|gso|rsc)\b|\b(?:unless|until)\b[^.;]{0,40}\b(?:offload\w*|lro|gro|tso|lso|gso|rsc)\b[^.;]{0,24}\b(?:disabled|off)\b|\b(?:disabl\w+|turn(?:ed|ing)? off|switch(?:ed|ing)? off)\b[^;]{0,50}\b(?:offload\w*|lro|gro|tso|lso|gso|rsc)\b[^;]{0,160}\b(?:no|without) (?:more |further |any )?(?:problems?|issues?|drops?|errors?|failures?|trouble|stalls?)\b`)
 	// offloadHurts is how a sentence says that it is slow with an offload on.
 	offloadHurts = piece.Compile(`(?i)\b(?:with|if|when|once|whenever|as soon as)\b[^.;,]{0,50}` + offloadName + `\)?[^.;,]{0,16}\b(?:(?:is |are |was )?(?:enabled|turned on|switched on|active|on))\b[^;]{0,160}` + gotWorse + `|\b(?:if|when|once|whenever|as soon as) (?:i|we|you)\b[^.;]{0,60}\b(?:enabl\w+|turn(?:ed|ing)? on|switch(?:ed|ing)? on|un-?check\w*)\b[^.;]{0,60}` + offloadName + `[^;]{0,140}` + gotWorse)
 	socketFull   = piece.Compile(`(?i)\b(?:socket|(?:socket|udp|receive|recv|kernel)[ -](?:receive )?(?:buffers?|queue))\b[^.;]{0,24}\b(?:full|overflow\w*|overrun\w*|exhausted)\b`)
@@ -161,6 +164,12 @@ var windowTold = piece.Compile(`(?i)\bwindows?\b[^.;\d]{0,60}\b(?:(\d{1,3}(?:,\d
 // plainWords takes a forum's bold off, and dots that end no sentence.
 var plainWords = strings.NewReplacer("**", "", "i.e. ", "that is ", "e.g. ", "as ")
 
+// offAgain is an offload that is on in one sentence, and off in the next with what was expected.
+var offAgain = piece.Compile(`(?i)` + offloadName + `(?: is)? (?:turned |switched )?on\b.{0,200}\b(?:turn|switch)\w* it off\b.{0,60}\b(?:expected|full|normal|good|fine|fast)\b`)
+
+// ofSpeed is how a loss goes on that is none of packets.
+var ofSpeed = piece.Compile(`(?i)^ (?:of|in|on) (?:(?:the|my|our|its|upload|download|internet|network) )*(?:speeds?|throughput|bandwidth|performance|rates?)\b`)
+
 func readWords(s *sink, lines []piece.Line) (read int) {
 	l := lines[0]
 	said := func(key, value string) {
@@ -196,6 +205,9 @@ func readWords(s *sink, lines []piece.Line) (read int) {
 			said("offload_helps", m)
 		}
 	}
+	if m := offAgain.FindString(text); m != "" {
+		said("offload_helps", m)
+	}
 	if offloads.MatchString(text) && strings.Contains(text, "must ") {
 		said("offload_helps", offloads.FindString(text))
 	}
@@ -227,8 +239,10 @@ func readWords(s *sink, lines []piece.Line) (read int) {
 	if m := heavyCPU.FindStringSubmatch(text); m != nil && !noHelp.MatchString(m[0]) && !(strings.EqualFold(m[1], "kvm") && kvmGuest.MatchString(text)) {
 		said("cpu_heavy", strings.ToLower(m[1]+m[2]))
 	}
-	if m := lossSaid.FindStringSubmatch(text); m != nil && piece.Float(m[1]+m[2]) > 0 {
-		said("loss_percent", m[1]+m[2])
+	if m := lossSaid.FindStringSubmatchIndex(text); m != nil && !ofSpeed.MatchString(text[m[1]:]) {
+		if percent := lossSaid.FindStringSubmatch(text); piece.Float(percent[1]+percent[2]) > 0 {
+			said("loss_percent", percent[1]+percent[2])
+		}
 	}
 	if m := cmp.Or(sizes.FindString(text), gateways.FindString(text)); m != "" {
 		said("gateway", m)
@@ -261,7 +275,7 @@ func readWords(s *sink, lines []piece.Line) (read int) {
 		read = 1
 	}
 	s.percents(text, l)
-	if s.told("two_homed") && s.told("one_used") && s.told("same_subnet") || s.told("multi_wan") && s.told("adds_not") {
+	if s.told("two_homed") && s.told("one_used") && s.told("same_subnet") || s.told("multi_wan") && s.told("adds_not") || s.told("standby_bond") && s.told("alone_fast") {
 		read = 1
 	}
 	if m := forwarder.FindString(text); m != "" {
@@ -288,7 +302,7 @@ func readWords(s *sink, lines []piece.Line) (read int) {
 }
 
 // alone are stories of which one by itself is an answer.
-var alone = []string{"no_partner", "aggregators_differ", "port_drops", "ring_drops", "crc_grows", "zero_window", "too_long", "softnet_grows", "churned", "frag_asked", "small_window", "greeting_hangs", "mtu_limit", "mtu_blamed", "cpu_bound", "shallow_buffers", "buffer_helps", "model_blamed", "one_bgp_path", "limited_by", "pps_limit", "requests_fixed", "window_low", "half_duplex", "fixed_buffer", "rpf_drops", "user_net", "device_window", "radio_rate", "other_part"}
+var alone = []string{"no_partner", "aggregators_differ", "port_drops", "ring_drops", "crc_grows", "zero_window", "too_long", "softnet_grows", "churned", "frag_asked", "small_window", "greeting_hangs", "mtu_limit", "mtu_blamed", "cpu_bound", "shallow_buffers", "buffer_helps", "model_blamed", "one_bgp_path", "limited_by", "pps_limit", "requests_fixed", "window_low", "half_duplex", "fixed_buffer", "rpf_drops", "user_stack", "device_window", "radio_rate", "radio_phy", "other_part"}
 
 // toldOf is how many of these were told.
 func (s *sink) toldOf(keys []string) (n int) {
