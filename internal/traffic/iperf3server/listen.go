@@ -59,7 +59,7 @@ const (
 	MaxStreams = 1024
 
 	maxStrangers    = 1024 // connections that have not named a test
-	strangersOfOne  = 256  // of one address; with one more, the oldest goes
+	strangersOfOne  = 256  // of one origin; with one more, the oldest goes
 	maxStreamsInAll = 2048 // of all tests
 )
 
