@@ -1,3 +1,5 @@
+//go:build unix && !aix
+
 package userfile_test
 
 import (
@@ -6,7 +8,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/linerate/linerate/internal/userfile"
 )
@@ -49,5 +54,26 @@ func TestTree(t *testing.T) {
 	}
 	if _, err := tree.Open("../secret"); !errors.Is(err, fs.ErrInvalid) {
 		t.Errorf("a name out: %v", err)
+	}
+}
+
+// TestTreeTakesNoPipe: what has become a pipe since it was looked at is not waited for.
+func TestTreeTakesNoPipe(t *testing.T) {
+	dir := t.TempDir()
+	if err := syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() {
+		_, err := userfile.Tree(dir).Open("pipe")
+		ended <- err
+	}()
+	select {
+	case err := <-ended:
+		if err == nil || !strings.Contains(err.Error(), "no plain file") {
+			t.Errorf("a pipe: %v", err)
+		}
+	case <-time.After(5 * time.Second):
+		t.Error("the writer of a pipe is waited for")
 	}
 }

@@ -1,5 +1,7 @@
 package agentapi
 
+import "time"
+
 // MethodName names a request on the wire.
 type MethodName string
 
@@ -26,6 +28,8 @@ type Empty struct{}
 // its sockets and free its ports; a tool's client is waited for.
 type SessionRequest struct {
 	Session string `json:"session"`
+	// Wait is how long a tool's client may still run; the host is not told.
+	Wait time.Duration `json:"-"`
 }
 
 // Any is the method without its types.

@@ -169,9 +169,11 @@ func roundTrip(ctx context.Context, via Transport, m agentapi.AnyMethod, request
 	if err != nil {
 		return fmt.Errorf("encode request: %w", err)
 	}
+	ctx, cancel := inTime(ctx, m, request)
+	defer cancel()
 	result, err := via.Call(ctx, m, params)
 	if err != nil {
-		return shortened(err)
+		return shortened(overdue(ctx, err))
 	}
 	if n := opened(result); n > mostOpened {
 		return fmt.Errorf("%w: its reply to %s has %d lists and objects, more than %d", ErrUnreachable, m.Name, n, mostOpened)

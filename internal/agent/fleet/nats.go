@@ -197,7 +197,7 @@ func (t *natsSession) call(ctx context.Context, m agentapi.AnyMethod, params []b
 			if m != wire.Open {
 				t.cancel(n)
 			}
-			return nil, ctx.Err()
+			return nil, giveUp(ctx, t.die)
 		case <-again.C:
 			again.Reset(repeat)
 			if err := t.send(n, c); err != nil {

@@ -303,3 +303,23 @@ func TestNATSRoles(t *testing.T) {
 func dialTCP(addr netip.Addr, port int) (net.Conn, error) {
 	return net.DialTimeout("tcp", netip.AddrPortFrom(addr, uint16(port)).String(), time.Second)
 }
+
+// An agent on NATS that is alive and late is given up as one by ssh is: what is asked
+// of it later fails at once.
+func TestLateOnNATS(t *testing.T) {
+	r := testcluster.Start(t, nil)
+	onNATS(t, r, natsagent.Config{Host: "db1"})
+	h, err := Dial(t.Context(), "db1", "nats:db1", Config{Bus: dialer(r.As(t, "alice", agentapi.RoleChange))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	late, cancel := context.WithTimeoutCause(t.Context(), 50*time.Millisecond, errLate)
+	defer cancel()
+	if _, err := ask.Call(late, h, agentapi.Traffic, agentapi.TrafficRequest{Span: time.Minute, Flows: 1}); !errors.Is(err, errLate) {
+		t.Errorf("an answer that is late: %v", err)
+	}
+	if _, err := h.Observe(t.Context()); !errors.Is(err, errLate) {
+		t.Errorf("what is asked later: %v", err)
+	}
+}

@@ -37,8 +37,11 @@ func parseSSH(reach string) (sshReach, error) {
 		return sshReach{}, bad
 	}
 	r := sshReach{user: u.User.Username(), host: u.Hostname(), port: u.Port()}
-	if strings.HasPrefix(r.host, "-") || strings.HasPrefix(r.user, "-") {
-		return sshReach{}, bad
+	if _, secret := u.User.Password(); secret {
+		return sshReach{}, fmt.Errorf("%w: it has a password for %s: install a key (ssh-copy-id), and write ssh://user@host", ErrReach, plain(r.user))
+	}
+	if !plainWord(r.user, userSigns) || !plainWord(r.host, hostSigns) {
+		return sshReach{}, fmt.Errorf("%w %q: a shell may read its user and host: want letters, digits and %s; give another name to it in ~/.ssh/config", ErrReach, reach, userSigns)
 	}
 	query, err := url.ParseQuery(u.RawQuery)
 	if err != nil {
@@ -51,6 +54,22 @@ func parseSSH(reach string) (sshReach, error) {
 		r.become = BecomeSudo
 	}
 	return r, nil
+}
+
+// What a user and a host may have besides letters and digits: a ProxyCommand of the
+// user's is a shell's, and OpenSSH before 9.6 writes them into it as they are
+// (CVE-2023-51385). A host may be an IPv6 address with a zone.
+const (
+	userSigns = "._-+@"
+	hostSigns = "._-:%"
+)
+
+// plainWord reports a word of letters, digits and those signs that is no option.
+func plainWord(s, signs string) bool {
+	return !strings.HasPrefix(s, "-") && !strings.ContainsFunc(s, func(r rune) bool {
+		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
+		return !letter && (r < '0' || r > '9') && !strings.ContainsRune(signs, r)
+	})
 }
 
 // arguments name the host for the system's OpenSSH. The host comes after "--",

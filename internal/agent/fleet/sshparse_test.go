@@ -21,6 +21,12 @@ func TestParseSSH(t *testing.T) {
 		{"ssh://h:2222/", []string{"-p", "2222", "--", "h"}, ""},
 		{"ssh://u@[2001:db8::1]:22?become=sudo", []string{"-p", "22", "-l", "u", "--", "2001:db8::1"}, BecomeSudo},
 		{"ssh://-oProxyCommand=x", nil, ""}, {"ssh://-oProxyCommand=x@h", nil, ""}, {"ssh://", nil, ""}, {"ssh://h/rm", nil, ""}, {"http://h", nil, ""},
+		{"ssh://ann.b-c_d@corp.example@h_1.example-2", []string{"-l", "ann.b-c_d@corp.example", "--", "h_1.example-2"}, ""},
+		{"ssh://u@[fe80::1%25eth0]", []string{"-l", "u", "--", "fe80::1%eth0"}, ""},
+		// A ProxyCommand of the user's with %h or %r is a shell's (CVE-2023-51385).
+		{"ssh://u@h$(id)", nil, ""}, {"ssh://u@h`id`", nil, ""}, {"ssh://u@h;id", nil, ""}, {"ssh://u@h%7Cid", nil, ""}, {"ssh://u@h%26id", nil, ""}, {"ssh://u@h%20id", nil, ""},
+		{"ssh://u@h'x", nil, ""}, {"ssh://$(id)@h", nil, ""}, {"ssh://%60id%60@h", nil, ""}, {"ssh://a%0Ab@h", nil, ""}, {"ssh://a%5Cb@h", nil, ""}, {"ssh://a;id@h", nil, ""},
+		{"ssh://%2DoProxyCommand=x@h", nil, ""}, {"ssh://u%25h@h", nil, ""}, {"ssh://u:secret@h", nil, ""}, {"ssh://u:@h", nil, ""},
 		{"ssh://h?become=doas", nil, ""}, {"ssh://h?become=sudo&become=sudo", nil, ""}, {"ssh://h?sudo", nil, ""}, {"ssh://h#x", nil, ""}, {"ssh://h?become=%zz", nil, ""},
 	} {
 		got, err := parseSSH(c.reach)
@@ -36,6 +42,19 @@ func TestParseSSH(t *testing.T) {
 	}
 }
 
+// Whoever writes a password is told of keys, and it is not printed.
+func TestPasswordInReach(t *testing.T) {
+	for _, reach := range []string{"ssh://ann:secret@h", "ssh://ann:secret@h?become=doas", "ssh://ann:secret@h;id"} {
+		_, err := parseSSH(reach)
+		if !errors.Is(err, ErrReach) || !strings.Contains(err.Error(), "ssh-copy-id") || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s: %v", reach, err)
+		}
+	}
+	if _, err := parseSSH("ssh://u@h$(id)"); err == nil || !strings.Contains(err.Error(), "~/.ssh/config") {
+		t.Errorf("a host that a shell reads: %v, want what to do", err)
+	}
+}
+
 func FuzzParseSSH(f *testing.F) {
 	f.Add("ssh://u@h:22?become=sudo")
 	f.Fuzz(func(t *testing.T, reach string) {
@@ -44,7 +63,7 @@ func FuzzParseSSH(f *testing.F) {
 			return
 		}
 		args := r.arguments()
-		if n := len(args); args[n-2] != "--" || args[n-1] == "" || strings.HasPrefix(r.user, "-") {
+		if n := len(args); args[n-2] != "--" || args[n-1] == "" || strings.HasPrefix(r.user, "-") || strings.ContainsAny(r.user+r.host+r.port, " \t\n\r\x00$`'\"\\;&|<>(){}*?!~#") {
 			t.Errorf("%q: %q", reach, args)
 		}
 	})

@@ -138,7 +138,7 @@ func (s *stream) Call(ctx context.Context, m agentapi.AnyMethod, params json.Raw
 	select {
 	case <-ctx.Done():
 		s.forget(id)
-		return nil, ctx.Err()
+		return nil, giveUp(ctx, s.die)
 	case reply, ok := <-ch:
 		if !ok {
 			return nil, s.died()
@@ -165,6 +165,9 @@ func (s *stream) died() error {
 // reason is why a request could not be sent: that a pipe broke says less than
 // the last words of what was at its other end.
 func (s *stream) reason(ctx context.Context, err error) error {
+	if ctx.Err() != nil && !errors.Is(err, ErrUnreachable) {
+		return giveUp(ctx, s.die)
+	}
 	if s.explain == nil || !errors.Is(err, ErrUnreachable) {
 		return err
 	}

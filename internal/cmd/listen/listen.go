@@ -64,8 +64,8 @@ on standard output when it ends.
 	f.StringSliceVar(&flags.bind, "bind", nil, "addresses to listen on (default all)")
 	f.StringSliceVar(&flags.allow, "allow", nil, "networks or addresses to serve, instead of this host's own")
 	f.StringVar(&flags.tokenFile, "token-file", "", "serve only who knows the token in this file (mode 0600)")
-	f.IntVar(&flags.maxClients, "max-clients", iperf3server.DefaultClients, "tests at a time; one address gets three quarters of them at most")
-	f.DurationVar(&flags.idle, "idle-timeout", iperf3server.DefaultIdle, "end a test in which nothing moves for as long, however slow\nthe rate that its client asks for")
+	f.IntVar(&flags.maxClients, "max-clients", iperf3server.DefaultClients, "tests at a time; one address (IPv6: one /64) gets at most three\nquarters of them, and of the streams")
+	f.DurationVar(&flags.idle, "idle-timeout", iperf3server.DefaultIdle, "end a test in which nothing, or next to nothing, moves for as\nlong, however slow the rate that its client asks for")
 	f.BoolVar(&flags.oneOff, "one-off", false, "serve one test, then end")
 	return c
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/linerate/linerate/fabric"
@@ -40,18 +41,51 @@ func OldFiles(dir string, format render.Format) (map[string]string, error) {
 	return old, nil
 }
 
-// readConfig is a regular file's text; nil for what is none.
-func readConfig(ctx context.Context, name string) (*string, error) {
-	info, err := os.Stat(name)
+// ownPlace reports a directory of this host's own configuration, whose links its
+// administrator made: NixOS and stow have nothing else there.
+func ownPlace(dir string) bool {
+	path, err := filepath.Abs(dir)
+	return err == nil && slices.ContainsFunc([]string{"/etc/", "/run/", "/usr/lib/"}, func(own string) bool {
+		return strings.HasPrefix(filepath.ToSlash(path)+"/", own)
+	})
+}
+
+// readConfig is the text of a regular file below a directory, which may be somebody
+// else's; nil for what is none, and for a link that leads nowhere. A link that leads out
+// of the directory to a file is an error, but in a directory of the host's own.
+func readConfig(ctx context.Context, dir, name string) (*string, error) {
+	below, err := filepath.Rel(dir, name)
+	if err != nil {
+		return nil, fmt.Errorf("read configuration: %w", err)
+	}
+	below = filepath.ToSlash(below)
+	tree := userfile.Tree(dir)
+	info, err := fs.Stat(tree, below)
+	if errors.Is(err, fs.ErrNotExist) {
+		if there, err := os.Stat(name); err != nil || !there.Mode().IsRegular() {
+			return nil, nil
+		}
+		if !ownPlace(dir) {
+			return nil, console.BadUsage("render: "+name+" is a link that leads out of "+dir, "name the file that it leads to")
+		}
+		text, err := console.ReadNamed(ctx, "read configuration", name, mostConfig)
+		s := string(text)
+		return &s, err
+	}
 	if err != nil {
 		return nil, console.BadFile("read configuration", err)
 	}
 	if !info.Mode().IsRegular() {
 		return nil, nil
 	}
-	text, err := console.ReadNamed(ctx, "read configuration", name, mostConfig)
+	f, err := tree.Open(below)
 	if err != nil {
-		return nil, err
+		return nil, console.BadFile("read configuration", err)
+	}
+	defer f.Close()
+	text, err := userfile.ReadStream(ctx, name, f, mostConfig)
+	if err != nil {
+		return nil, console.BadFile("read configuration", err)
 	}
 	s := string(text)
 	return &s, nil
@@ -242,10 +276,7 @@ func addFiles(ctx context.Context, from string, files map[string]string) error {
 		return console.BadFile("read configuration", err)
 	}
 	for _, name := range names {
-		text, err := readConfig(ctx, name)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue // a link that leads nowhere, which programs pass over
-		}
+		text, err := readConfig(ctx, from, name)
 		if err != nil {
 			return err
 		}
@@ -295,7 +326,7 @@ func addTables(ctx context.Context, from []string, files map[string]string) {
 		for _, pattern := range []string{"etc/iproute2/rt_tables", "etc/iproute2/rt_tables.d/*.conf"} {
 			found, _ := filepath.Glob(filepath.Join(filepath.FromSlash(root+"/"), filepath.FromSlash(pattern)))
 			for _, table := range found {
-				if text, err := readConfig(ctx, table); err == nil && text != nil {
+				if text, err := readConfig(ctx, filepath.FromSlash(root+"/"), table); err == nil && text != nil {
 					files[table] = *text
 				}
 			}

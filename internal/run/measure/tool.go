@@ -230,7 +230,7 @@ func (p *pairing) send(ctx context.Context) error {
 // collect waits for the sending program's end.
 func (p *pairing) collect(ctx context.Context) error {
 	var err error
-	if p.client, err = ask.Call(ctx, p.sender, agentapi.EndTool, agentapi.SessionRequest{Session: p.session}); err != nil {
+	if p.client, err = ask.Call(ctx, p.sender, agentapi.EndTool, agentapi.SessionRequest{Session: p.session, Wait: p.trial.spec.toolLength() + slack}); err != nil {
 		return fmt.Errorf("run %s on %s: %w", p.trial.spec.Tool, p.way.from, err)
 	}
 	p.sends = false

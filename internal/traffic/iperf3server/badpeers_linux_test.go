@@ -45,6 +45,33 @@ func TestStalls(t *testing.T) {
 			p.open(1)
 			p.fault(iperf3.ReasonAcceptStream)
 		},
+		"a stream now and then": func(p *peer) {
+			many := long
+			many.Parallel = 20
+			p.ask(many)
+			p.want(iperf3.CreateStreams)
+			for range many.Parallel { // each in time, all of them too late
+				time.Sleep(p.r.cfg.answer / 2)
+				if _, err := connect(p.t, p.r, "127.0.0.1").Write(p.cookie[:]); err != nil {
+					break
+				}
+			}
+			p.fault(iperf3.ReasonAcceptStream)
+		},
+		"a byte now and then": func(p *peer) {
+			p.ask(long)
+			c := p.open(1)[0]
+			p.want(iperf3.TestStart, iperf3.TestRunning)
+			for begin := time.Now(); ; time.Sleep(p.r.cfg.Idle / 5) {
+				if _, err := c.Write([]byte("x")); err != nil {
+					break
+				}
+				if time.Since(begin) > 10*p.r.cfg.Idle {
+					p.t.Fatal("a byte now and then keeps a test")
+				}
+			}
+			p.fault(iperf3.ReasonIdle)
+		},
 		"before UDP streams": func(p *peer) {
 			udp := iperf3.Parameters{UDP: true, Parallel: 1, Time: 60, Block: 1400}
 			p.ask(udp)
@@ -185,6 +212,25 @@ func TestVanishes(t *testing.T) {
 	before := runtime.NumGoroutine()
 	good(t, r, small("after all"))
 	eventually(t, "its goroutines to end", func() bool { return runtime.NumGoroutine() <= before+1 })
+}
+
+// TestSlowIsServed: a test of --bandwidth 1K is slow, and goes on.
+func TestSlowIsServed(t *testing.T) {
+	r := serve(t, hasty())
+	p := newPeer(t, r)
+	p.ask(iperf3.Parameters{TCP: true, Parallel: 1, Time: 60, Block: 25, Rate: 1000, Title: "slow"})
+	c := p.open(1)[0]
+	p.want(iperf3.TestStart, iperf3.TestRunning)
+	for range 20 {
+		if _, err := c.Write(make([]byte, 25)); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(200 * time.Millisecond)
+	}
+	p.finish(500)
+	if test := r.done(t, "slow"); test.Err != nil || test.Received != 500 {
+		t.Errorf("%d bytes, %v", test.Received, test.Err)
+	}
 }
 
 // TestRefuses: who is not served is told so in iperf3's word.

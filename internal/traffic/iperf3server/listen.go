@@ -59,8 +59,8 @@ const (
 	MaxStreams = 1024
 
 	maxStrangers    = 1024 // connections that have not named a test
-	strangersOfOne  = 256  // of one address; with one more, the oldest goes
-	maxStreamsInAll = 2048 // of all tests
+	strangersOfOne  = 256  // of one origin; with one more, the oldest goes
+	maxStreamsInAll = 2736 // of all tests: three quarters are MaxStreams both ways
 )
 
 // RefusalsLogged bounds how often Config.Refused is called, per second.

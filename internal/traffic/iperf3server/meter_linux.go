@@ -49,10 +49,10 @@ func (m *meter) omitted() {
 	}
 }
 
-// tick ends an interval and says whether anything moved in it.
-func (m *meter) tick(omitting bool) bool {
+// tick ends an interval and returns how many bytes moved in it.
+func (m *meter) tick(omitting bool) uint64 {
 	now := m.take()
-	moved := now.moved() != m.last.moved()
+	moved := now.moved() - min(m.last.moved(), now.moved())
 	m.interval(now, omitting)
 	m.last = now
 	return moved

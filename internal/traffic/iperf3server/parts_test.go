@@ -56,14 +56,45 @@ func TestPlaces(t *testing.T) {
 	if !p.take(b) || len(p.by) != 2 {
 		t.Errorf("a place given back is not there: %v", p.by)
 	}
-	if before, ok := p.reserve(6); !ok || before != 0 {
+	if before, ok := p.reserve(a, 6); !ok || before != 0 {
 		t.Errorf("streams: %d, %v", before, ok)
 	}
-	if _, ok := p.reserve(5); ok {
+	if _, ok := p.reserve(b, 5); ok {
 		t.Error("11 of 10 streams")
 	}
-	if before, ok := p.reserve(4); !ok || before != 6 {
+	if before, ok := p.reserve(b, 4); !ok || before != 6 {
 		t.Errorf("streams: %d, %v", before, ok)
+	}
+}
+
+// Whoever has a network of IPv6 has 2^64 addresses there: they are one client, who
+// leaves a quarter of the tests and of the streams to others.
+func TestSlotsOfOneOrigin(t *testing.T) {
+	p := newSlots(4, 12)
+	at := func(s string) netip.Addr { return netip.MustParseAddr(s) }
+	for _, from := range []string{"2001:db8::1", "2001:db8::2", "2001:db8::ffff:3%eth0"} {
+		if !p.take(at(from)) {
+			t.Errorf("%s: no slot", from)
+		}
+		if _, ok := p.reserve(at(from), 3); !ok {
+			t.Errorf("%s: no streams", from)
+		}
+	}
+	if p.take(at("2001:db8::4")) {
+		t.Error("one network has all tests")
+	}
+	if _, ok := p.reserve(at("2001:db8::4"), 1); ok {
+		t.Error("one network has more than three quarters of the streams")
+	}
+	if !p.take(at("2001:db8:0:1::1")) {
+		t.Error("another network has no test")
+	}
+	if _, ok := p.reserve(at("::ffff:192.0.2.1"), 3); !ok {
+		t.Error("another client has no streams")
+	}
+	p.release(at("2001:db8::9"), 3)
+	if _, ok := p.reserve(at("2001:db8::4"), 3); !ok {
+		t.Error("streams that were given back are not there")
 	}
 }
 
@@ -148,7 +179,7 @@ func TestBuffersTogether(t *testing.T) {
 	for i := range maxStreamsInAll {
 		sum += payload.ReceiveLength(i)
 	}
-	if sum > 160<<20 {
+	if sum > 192<<20 {
 		t.Errorf("buffers take %d MiB", sum>>20)
 	}
 }

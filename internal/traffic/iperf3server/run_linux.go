@@ -59,7 +59,7 @@ func (s *session) watch() error {
 	defer omit.Stop()
 	overdue := time.NewTimer(s.longest())
 	defer overdue.Stop()
-	still := time.Duration(0)
+	still, moved := time.Duration(0), uint64(0)
 	for {
 		select {
 		case got := <-s.states:
@@ -80,8 +80,8 @@ func (s *session) watch() error {
 			return faulty(iperf3.ReasonIdle, errOverdue)
 		case <-ticker.C:
 			still += reportEvery
-			if s.meter.tick(omitting) {
-				still = 0
+			if moved += s.meter.tick(omitting); moved >= s.leastMoved() {
+				still, moved = 0, 0
 			}
 			// Whatever rate its client asks for: a place is for what moves.
 			if still >= s.listener.cfg.Idle {
@@ -89,6 +89,15 @@ func (s *session) watch() error {
 			}
 		}
 	}
+}
+
+// leastRate is what a test has to move, in bytes a second: half of --bandwidth 1K.
+const leastRate = 62
+
+// leastMoved is how many bytes a test has to move in the idle time: one now and then
+// would keep a slot.
+func (s *session) leastMoved() uint64 {
+	return uint64(s.listener.cfg.Idle.Seconds() * leastRate)
 }
 
 // longest is when a test is over whether its client says so or not.

@@ -215,7 +215,7 @@ func (l *Listener) accept(t *net.TCPListener) {
 		}
 		from := socket.AddrPort(c.RemoteAddr())
 		number := l.accepted.Add(1)
-		wait := l.gate.Enter(from.Addr(), func() {
+		wait := l.gate.Enter(socket.Origin(from.Addr()), func() {
 			_ = c.SetLinger(0)
 			_ = c.Close()
 		})

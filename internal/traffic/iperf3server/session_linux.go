@@ -200,7 +200,7 @@ func (s *session) excuse() {
 // order.
 func (s *session) gather() error {
 	n := s.params.Streams()
-	before, ok := s.listener.slots.reserve(n)
+	before, ok := s.listener.slots.reserve(s.from.Addr(), n)
 	if !ok {
 		return faulty(iperf3.ReasonStreams, ErrFull)
 	}
@@ -236,23 +236,28 @@ func (s *session) gather() error {
 	return err
 }
 
-// invite lets the client connect and waits while streams keep coming.
+// invite lets the client connect and waits while streams keep coming, each in time
+// and all of them within half a second for each: they hold slots meanwhile.
 func (s *session) invite(n int) error {
 	if err := s.say(iperf3.CreateStreams); err != nil {
 		return err
 	}
-	timer := time.NewTimer(s.listener.cfg.answer)
+	answer := s.listener.cfg.answer
+	timer, whole := time.NewTimer(answer), time.NewTimer(answer+time.Duration(n)*answer/20)
 	defer timer.Stop()
+	defer whole.Stop()
 	for s.count() < n {
 		select {
 		case <-s.fresh:
-			timer.Reset(s.listener.cfg.answer)
+			timer.Reset(answer)
 		case got := <-s.states:
 			return unexpected(got)
 		case reason := <-s.asked:
 			return reason
 		case <-timer.C:
 			return nil // too few: said by the caller
+		case <-whole.C:
+			return nil
 		}
 	}
 	return nil
@@ -330,7 +335,7 @@ func (s *session) close() {
 	for _, st := range s.streams {
 		st.close()
 	}
-	s.listener.slots.release(s.reserved)
+	s.listener.slots.release(s.from.Addr(), s.reserved)
 }
 
 func readFull(r io.Reader, b []byte) error {

@@ -7,10 +7,11 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/internal/traffic/iperf3"
+	"github.com/linerate/linerate/internal/traffic/socket"
 )
 
-// places are what tests may take: so many at a time, a quarter of which no
-// single address gets, and so many streams in all. It also knows which cookies
+// slots are what tests may take: so many at a time, and so many streams in all. A
+// quarter of both no single origin (socket.Origin) gets. It also knows which cookies
 // were used with a token and until when each could be used again, for a proof
 // is good once. A listener that is started anew knows of none of them: until
 // then a proof that was overheard just before is good once more.
@@ -19,21 +20,25 @@ type slots struct {
 
 	mu      sync.Mutex
 	taken   int
-	by      map[netip.Addr]int
+	by      map[netip.Addr]int // tests of an origin
 	flowing int
+	flows   map[netip.Addr]int // streams of an origin
 	spent   map[iperf3.Cookie]time.Time
 }
 
 func newSlots(tests, streams int) *slots {
-	return &slots{tests: tests, streams: streams, by: make(map[netip.Addr]int), spent: make(map[iperf3.Cookie]time.Time)}
+	return &slots{tests: tests, streams: streams, by: make(map[netip.Addr]int), flows: make(map[netip.Addr]int), spent: make(map[iperf3.Cookie]time.Time)}
 }
 
-// take gives a test its place, or says that there is none.
+// ofOne is how many of all one origin gets.
+func ofOne(all int) int { return max(all-all/4, 1) }
+
+// take gives a test its slot, or says that there is none.
 func (p *slots) take(from netip.Addr) bool {
+	from = socket.Origin(from)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	ofOne := max(p.tests-p.tests/4, 1)
-	if p.taken >= p.tests || p.by[from] >= ofOne {
+	if p.taken >= p.tests || p.by[from] >= ofOne(p.tests) {
 		return false
 	}
 	p.taken++
@@ -42,6 +47,7 @@ func (p *slots) take(from netip.Addr) bool {
 }
 
 func (p *slots) give(from netip.Addr) {
+	from = socket.Origin(from)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.taken--
@@ -51,20 +57,26 @@ func (p *slots) give(from netip.Addr) {
 }
 
 // reserve sets n streams aside and returns how many there are before them.
-func (p *slots) reserve(n int) (before int, ok bool) {
+func (p *slots) reserve(from netip.Addr, n int) (before int, ok bool) {
+	from = socket.Origin(from)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.flowing+n > p.streams {
+	if p.flowing+n > p.streams || p.flows[from]+n > ofOne(p.streams) {
 		return 0, false
 	}
 	p.flowing += n
+	p.flows[from] += n
 	return p.flowing - n, true
 }
 
-func (p *slots) release(n int) {
+func (p *slots) release(from netip.Addr, n int) {
+	from = socket.Origin(from)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.flowing -= n
+	if p.flows[from] -= n; p.flows[from] <= 0 {
+		delete(p.flows, from)
+	}
 }
 
 // spentMost is how many used cookies are remembered, some 6 MiB of them. Only

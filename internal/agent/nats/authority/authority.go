@@ -73,13 +73,18 @@ func Open(dir string) (*Authority, error) {
 	if err := a.private(); err != nil {
 		return nil, err
 	}
-	if _, err := os.Stat(a.path(accountJWT)); errors.Is(err, fs.ErrNotExist) {
-		if err := a.create(); err != nil {
-			return nil, fmt.Errorf("make %s: %w", dir, err)
-		}
-		return a, nil
+	err := a.whole()
+	if errors.Is(err, fs.ErrNotExist) {
+		err = a.alone(func() error {
+			if err := a.whole(); !errors.Is(err, fs.ErrNotExist) {
+				return err // another made it meanwhile
+			}
+			return a.create()
+		})
 	}
-	var err error
+	if err != nil {
+		return nil, fmt.Errorf("make %s: %w", dir, err)
+	}
 	if a.account, err = a.readSeed(accountSeed); errors.Is(err, fs.ErrNotExist) {
 		return a, nil // a member
 	}
@@ -96,6 +101,12 @@ func Open(dir string) (*Authority, error) {
 		return nil, fmt.Errorf("open %s: %w", dir, ErrOld)
 	}
 	return a, err
+}
+
+// whole is nil for a directory that has been made, fs.ErrNotExist for one that has not.
+func (a *Authority) whole() error {
+	_, err := os.Stat(a.path(accountJWT))
+	return err
 }
 
 // Signs reports whether the directory has the signing keys; one of a member

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -271,5 +272,32 @@ func TestLogin(t *testing.T) {
 	}
 	if _, err := a.IssueLogin("../x", agentapi.RoleWatch, 0); !errors.Is(err, wire.ErrName) {
 		t.Errorf("a path: %v", err)
+	}
+}
+
+// Two that open a new directory at once have one authority: what one of them gave out
+// the other would not know.
+func TestOpenAtOnce(t *testing.T) {
+	for range 10 {
+		dir := filepath.Join(t.TempDir(), "serve")
+		var all [8]*Authority
+		var opening sync.WaitGroup
+		for i := range all {
+			opening.Go(func() {
+				var err error
+				if all[i], err = Open(dir); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		opening.Wait()
+		if t.Failed() {
+			return
+		}
+		for _, a := range all {
+			if !a.Signs() || public(a.account) != public(all[0].account) || public(a.operator) != public(all[0].operator) {
+				t.Fatal("two authorities in one directory")
+			}
+		}
 	}
 }
