@@ -61,3 +61,12 @@ func allocated() uint64 {
 	runtime.ReadMemStats(&m)
 	return m.TotalAlloc
 }
+
+// What opens is counted outside of texts.
+func TestOpened(t *testing.T) {
+	for text, want := range map[string]int{`{"a":[1,{"b":"[{\"["}]}`: 3, `"{[`: 0, `"\\"[`: 1, ``: 0, `[[[`: 3} {
+		if n := opened([]byte(text)); n != want {
+			t.Errorf("%s opens %d, want %d", text, n, want)
+		}
+	}
+}
