@@ -20,7 +20,7 @@ func TestUnevenAndHalf(t *testing.T) {
 		{"one link", "We put two ports into a bond for the backups.\nThe throughput is that of a single interface, whatever we run over it.\n", record.SingleLink, 0.4, 0.5, "", ""},
 		{"a team of Windows", "Three 1gbps lines go to one switch, with New-NetSwitchTeam at the PC.\nWindows copies run at 112MBps, nothing more.\n", record.SingleLink, 0.5, 0.6, "one link is full", ""},
 		{"two copies by a bundle", "With the two ports in a LAG, Samba gets 180 Mbps here.\nWith one port alone, Samba gets 930 Mbps there.\n", record.Unknown, 0, 0, "", "by another transfer"},
-		{"two copies without one", "From the old PC, Samba gets 180 Mbps here.\nFrom the new PC, Samba gets 930 Mbps there.\n", record.Application, 0.4, 0.5, "by another transfer", ""},
+		{"two copies without one", "From the old PC, Samba gets 180 Mbps here.\nFrom the new PC, Samba gets 930 Mbps there.\n", record.Unknown, 0, 0, "", "by another transfer"},
 	})
 }
 

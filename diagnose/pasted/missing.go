@@ -251,8 +251,12 @@ func ofCase(v *scene.View, first *piece.Host) (out []scene.Missing) {
 	if len(v.Case.Runs) > 0 || len(v.Bonds) > 0 || len(v.Switches) > 0 {
 		add(first, aboutCores, aboutSockets)
 	}
-	if len(v.Bonds) == 0 && len(v.Switches) == 0 {
+	switch {
+	case len(v.Bonds)+len(v.Switches) > 0:
+	case severalLinks(v):
 		add(first, aboutBundle)
+	case systemOf(first) == linux:
+		out = append(out, scene.Missing{Command: "ethtool LINK; ip -s -d link", Host: scene.NameOf(first), Why: "at which speed the link came up, its MTU, errors and drops"})
 	}
 	if len(v.Switches) == 0 && len(v.Bonds) > 0 && systemOf(first) == linux {
 		out = append(out, scene.Missing{Command: "show etherchannel summary; show etherchannel load-balance", Host: "the switch", Why: "which members are bundled, and by what the switch chooses"})
@@ -269,6 +273,22 @@ func ofCase(v *scene.View, first *piece.Host) (out []scene.Missing) {
 	}
 	add(first, aboutSlot, aboutSockets)
 	return out
+}
+
+// severalLinks reports a text that speaks of a bundle or shows several links.
+func severalLinks(v *scene.View) bool {
+	_, bundle := v.Case.Topics["bundle"]
+	_, one := v.Case.Topics["one link"]
+	return bundle || one || v.Said("ports", "one_link", "two_homed", "one_idle") || slices.ContainsFunc(v.Hosts, func(h *piece.Host) bool {
+		n := 0
+		for _, name := range h.Subjects("link") {
+			if !scene.Pseudo(name) {
+				n++
+			}
+		}
+		_, ovs := ovsBond(h)
+		return n > 1 || ovs
+	})
 }
 
 // ofBond are what was not read of a Linux bond or team.

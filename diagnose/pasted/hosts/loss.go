@@ -133,6 +133,10 @@ func paused(v *scene.View) {
 	}
 }
 
+// mostAgain is the part of what was sent that may have been sent again: more is no loss of a
+// path, but all that is lost.
+const mostAgain = 0.5
+
 // lossyPath: a path that loses packets without being full.
 func lossyPath(v *scene.View) {
 	share, at, tool := 0.0, piece.Source{}, ""
@@ -147,8 +151,11 @@ func lossyPath(v *scene.View) {
 		for _, s := range h.Sockets {
 			sent, err := strconv.ParseFloat(s.Info["bytes_sent"], 64)
 			again, err2 := strconv.ParseFloat(s.Info["bytes_retrans"], 64)
-			if err == nil && err2 == nil && sent > 1e6 && again/sent > share && again/sent < 0.2 {
+			if err == nil && err2 == nil && sent > 1e6 && again/sent > share && again/sent < mostAgain {
 				share, at, tool = again/sent, s.Source, "ss"
+				if s.Process == "ndt7" {
+					tool = "tcp_info"
+				}
 			}
 		}
 	}
@@ -163,16 +170,20 @@ func lossyPath(v *scene.View) {
 			}
 		}
 	}
-	sure := 0.82
+	sure, slows, until := 0.82, "loss-based congestion control (cubic, reno) takes each for congestion and never gets up to speed.", "Until then BBR (`sysctl -w net.ipv4.tcp_congestion_control=bbr`) or more streams help."
 	switch {
 	case v.HasFinding(record.Reordering):
 		sure = 0.5 // what was sent again was late, not lost
 	case modelBased(v):
 		sure = 0.45 // BBR does not take a loss for congestion
+		slows, until = "what is sent again takes that part of the rate, and BBR slows down too where much is lost.", "What drops so much is often a policer that lets bursts through first."
+		if share >= 0.1 {
+			sure = 0.6
+		}
 	}
 	v.Add(record.Congestion, sure, nil, "the path",
-		fmt.Sprintf("The path loses %.2g %% of the packets over a round trip of %.0f ms: loss-based congestion control (cubic, reno) takes each for congestion and never gets up to speed.", 100*share, trip),
-		"Find where they are lost (the provider's line, a cable, an optic, a full queue: counters of each port on the way). Until then BBR (`sysctl -w net.ipv4.tcp_congestion_control=bbr`) or more streams help.",
+		fmt.Sprintf("The path loses %.2g %% of the packets over a round trip of %.0f ms: %s", 100*share, trip, slows),
+		"Find where they are lost (the provider's line, a cable, an optic, a full queue: counters of each port on the way). "+until,
 		scene.Saw(tool, fmt.Sprintf("%.2g %% lost", 100*share), at))
 }
 

@@ -38,6 +38,11 @@ var besideStories = []story{
 		"By what is said, a bond of which one link waits (active-backup) runs at the rate of a slow link, while the fast one works by itself: the slow link is the active one. Such a bond carries by one link at a time, whatever the others can.",
 		"Make the fast link the active one: `primary` with primary_reselect=better (`ip link set BOND type bond primary LINK primary_reselect better`; a NAS: the order of the ports), and see which it is (`cat /proc/net/bonding/*`: Currently Active Slave). Links of unlike speed add up in no mode of LACP.", []scene.Missing{
 			{Command: "cat /proc/net/bonding/*", Host: "the host", Why: "as root: which link is active, and the speed of each"}}},
+	{[]string{"udp_fine", "rate_tiny"}, nil, true, record.CardSlot, 0.5, "the card's offloads",
+		"By what is said, UDP fills the way and TCP comes to next to nothing: full packets pass and little is lost, so that it is TCP's own packets that suffer. Segments that the card or the kernel cut and merge (TSO, GRO, LRO) or whose checksums it leaves to others do not fit what stands between (a bridge of a program's own, netmap, DPDK, a tunnel), which drops them.",
+		"Turn the offloads off on the card and for the program's bridge, and measure again: `ethtool -K LINK tso off gso off gro off lro off tx off rx off`. Then turn on one by one what does no harm.", []scene.Missing{
+			{Command: "ethtool -k LINK; tcpdump -vni LINK tcp", Host: "both hosts", Why: "segments longer than the MTU, and checksums that are wrong where they arrive"},
+			{Command: "nstat -az | grep -iE 'csum|Retrans'", Host: "both hosts", Why: "before and after"}}},
 	{[]string{"other_part"}, nil, true, record.CardSlot, 0.5, "the adapter that was changed",
 		"By what is said, another adapter in its place is fast: the rest of the way carries it, and what differs is the adapter, its driver and its settings.",
 		"Newer firmware and driver for the slow one; its offloads, flow control and energy saving off for a trial (`ethtool -K`, `ethtool -A`, `ethtool --set-eee LINK eee off`); the port it came up with (`ethtool LINK`); else use the other.", []scene.Missing{

@@ -322,7 +322,7 @@ func fullGigabit(v *scene.View) {
 	most, _, _ := saidRate(v, "rate_most", "copy_most_bps", "net_bps")
 	_, bundle := v.Case.Topics["bundle"]
 	_, bonded := v.Case.Topics["bonded"]
-	if slowest, _, _ := saidRate(v, "rate_least"); slowest > 0 && slowest < leastGigabit/2 {
+	if slowest, _, _ := saidRate(v, "rate_least"); slowest > 0 && slowest < leastGigabit/2 || v.Said("rate_tiny") {
 		return // what is slow is another way
 	}
 	if !known && !told || bundle || bonded || least < leastGigabit || max(least, most, v.Best()) > mostGigabit || v.Best() > 0 && v.Best() < leastGigabit || len(v.Findings) > 0 || v.Said("two_homed", "cloud", "tunnel", "instance", "rate_guest") {

@@ -82,8 +82,11 @@ func (a account) storage() {
 	if by == "" && a.Said("speed_test") {
 		return // a test by a browser, over another way
 	}
-	if other, seen := a.rate("copy_most_bps"); net == 0 && by == "drbd" && float64(slow) < saidtext.Gap/2*float64(other) && other < 20*unit.Gbps {
-		net, from, sure, test = other, seen, 0.52, "another transfer" // a controller of its own, and conservative as it comes
+	if other, seen := a.rate("copy_most_bps"); net == 0 && by != "" && (by == "drbd" || by != a.word("copy_most_by").Text && !a.bundled()) && float64(slow) < saidtext.Gap/2*float64(other) && other < 20*unit.Gbps { // two copies by a bundle may have had two links
+		net, from, sure, test = other, seen, 0.42, "another transfer"
+		if by == "drbd" {
+			sure = 0.52 // a controller of its own, and conservative as it comes
+		}
 	}
 	if disk, seen := a.rate("disk_bps"); net == 0 && a.word("any_link").Text != "" && float64(slow) < saidtext.Gap/2*float64(disk) {
 		net, from, sure, test = disk, seen, 0.48, "the disks, over any link"

@@ -52,6 +52,7 @@ var readers = piece.Table{
 	runtext.LoadTools,
 	runtext.RDMATests,
 	runtext.CopyRates,
+	loadtext.TCPInfo,
 	loadtext.Sockets,
 	loadtext.KernelCounters,
 	loadtext.Queues,

@@ -27,7 +27,7 @@ const fewestPairs = 5
 var marks = []string{"stall", "flannel", "calico", "cilium", "weave", "canal", "vxlan", "geneve", "ipip", "wireguard", "openvpn", "ipsec", "strongswan", "tailscale", "zerotier", "netbird", "tunnel", "vpn", "overlay", "nebula", "tinc", "n2n", " gre", "backend",
 	"pod", "container", "kube", "k3s", "k8s", "rke", "docker", "virtio", "vmxnet", "netvsc", "hyper-v", "e1000", "guest", "mtu", "mss", "offload", "lro", "gro", "tso", "lso", "gso", "checksum",
 	"bps", "bit", "b/s", "ring", "window", "tcp_", "mem_max", "cable", "transceiver", "driver", "firmware", "buffer", "pci", "relay", "derp", "socket", "pause", "flow control", "802.3x", "per connection", "downloads", " ms", "ping", "iperf", "stream", "starlink", "lte", "loss", "cpu", "core", "gateway", "interface", "nic", "queue", "frame", "repl", "respon", "eni", "rout", "asymmetr", "reach", "communicate", "usb", "subnet", "portal", "arp ", "fast at", "for a while", "minutes", "load", "10g", "rx ", "rps", "rss", "irq", "interrupt", "throttl", "2.5g", "mptcp", "multipath", "mile", "distance", "ocean", "transatlantic", "region", "data center", "datacenter", "away", "ack", "udp", "bbr", "forward", "firewall", "/2", "/1",
-	"lacp", "802.3ad", "static", "switch", "uplink", "icmp", "gigabit", "gbe", "1g", "instead of", "rather than", "out of order", "out-of-order", "per-packet", "per packet", "robin", "iscsi", "portal", "depth", "sync", "moderate", "limited", "limit", "capped", "quota", "oversubscri", "multichannel", "multi-channel", "smb", "480m", "culprit", "root cause", "turned out", "to blame", "the problem was", "the issue was", "the cause was", "disk", "storage", "x1", "slot", "lane", "traffic", "packet", "martian", "the other", "speed", "client", "initiator", "ethtool", "drop", "discard", "aggregator", "partner", "rx_", "not use", "n't use", "crc", "fcs", "too long", "only", "softnet", "squeeze", "churn", "aspm", "eee", "energy", "duplex", "fragment", "black hole", "blackhole", "collision", "shaping", "autotun", "auto-tun", " arp", "frag", "handshake", "hello", "retrans", "direct", "direkt", "sqm", "qos", "firmware", "slower than", "iowait", "nfs", "read-ahead", "readahead", "read_ahead", "mac", "polic", "htb", "tbf", "maxbw", "bandwi", "below", "pps", "unconfirmed", "outstanding", "in flight", "in-flight", "latency", "重", "丢包", "丟包", "パケット", "再送", "потер", "paketverlust", "paquet", "pacote"}
+	"lacp", "802.3ad", "static", "switch", "uplink", "icmp", "gigabit", "gbe", "1g", "instead of", "rather than", "out of order", "out-of-order", "per-packet", "per packet", "robin", "iscsi", "portal", "depth", "sync", "moderate", "limited", "limit", "capped", "quota", "oversubscri", "multichannel", "multi-channel", "smb", "480m", "culprit", "root cause", "turned out", "to blame", "the problem was", "the issue was", "the cause was", "disk", "storage", "x1", "slot", "lane", "traffic", "packet", "martian", "the other", "speed", "client", "initiator", "ethtool", "drop", "discard", "aggregator", "partner", "rx_", "not use", "n't use", "crc", "fcs", "too long", "only", "softnet", "squeeze", "churn", "aspm", "eee", "energy", "duplex", "fragment", "black hole", "blackhole", "collision", "shaping", "autotun", "auto-tun", " arp", "frag", "handshake", "hello", "retrans", "direct", "direkt", "sqm", "qos", "firmware", "slower than", "iowait", "nfs", "read-ahead", "readahead", "read_ahead", "mac", "polic", "htb", "tbf", "maxbw", "bandwi", "below", "pps", " wan", "unconfirmed", "outstanding", "in flight", "in-flight", "latency", "重", "丢包", "丟包", "パケット", "再送", "потер", "paketverlust", "paquet", "pacote"}
 
 // shortRate is a short line that tells the rate of a way: "with the VPN: 20 Mbps".
 var shortRate = piece.Compile(`(?i)^[\s>*-]*(?:\w+ )?(?:with(?:out)?|via|by|over|through|using|inside)\b[^.;]{2,30}\d ?[kmg](?:i?b|bit)`)
@@ -167,6 +167,9 @@ var plainWords = strings.NewReplacer("**", "", "i.e. ", "that is ", "e.g. ", "as
 // offAgain is an offload that is on in one sentence, and off in the next with what was expected.
 var offAgain = piece.Compile(`(?i)` + offloadName + `(?: is)? (?:turned |switched )?on\b.{0,200}\b(?:turn|switch)\w* it off\b.{0,60}\b(?:expected|full|normal|good|fine|fast)\b`)
 
+// speedLost is how a text calls a lower rate a loss: its per cents are none of packets.
+var speedLost = piece.Compile(`(?i)\bloss (?:of|in) (?:\w+ )?(?:speeds?|throughput|bandwidth|performance)\b`)
+
 // ofSpeed is how a loss goes on that is none of packets.
 var ofSpeed = piece.Compile(`(?i)^ (?:of|in|on) (?:(?:the|my|our|its|upload|download|internet|network) )*(?:speeds?|throughput|bandwidth|performance|rates?)\b`)
 
@@ -239,7 +242,10 @@ func readWords(s *sink, lines []piece.Line) (read int) {
 	if m := heavyCPU.FindStringSubmatch(text); m != nil && !noHelp.MatchString(m[0]) && !(strings.EqualFold(m[1], "kvm") && kvmGuest.MatchString(text)) {
 		said("cpu_heavy", strings.ToLower(m[1]+m[2]))
 	}
-	if m := lossSaid.FindStringSubmatchIndex(text); m != nil && !ofSpeed.MatchString(text[m[1]:]) {
+	if m := speedLost.FindString(text); m != "" {
+		s.Topic("speed lost", m, l)
+	}
+	if m := lossSaid.FindStringSubmatchIndex(text); m != nil && !ofSpeed.MatchString(text[m[1]:]) && (s.C.Topics["speed lost"].Text == "" || strings.Contains(text[m[0]:m[1]], "packet")) {
 		if percent := lossSaid.FindStringSubmatch(text); piece.Float(percent[1]+percent[2]) > 0 {
 			said("loss_percent", percent[1]+percent[2])
 		}
@@ -302,7 +308,7 @@ func readWords(s *sink, lines []piece.Line) (read int) {
 }
 
 // alone are stories of which one by itself is an answer.
-var alone = []string{"no_partner", "aggregators_differ", "port_drops", "ring_drops", "crc_grows", "zero_window", "too_long", "softnet_grows", "churned", "frag_asked", "small_window", "greeting_hangs", "mtu_limit", "mtu_blamed", "cpu_bound", "shallow_buffers", "buffer_helps", "model_blamed", "one_bgp_path", "limited_by", "pps_limit", "requests_fixed", "window_low", "half_duplex", "fixed_buffer", "rpf_drops", "user_stack", "device_window", "radio_rate", "radio_phy", "other_part"}
+var alone = []string{"no_partner", "aggregators_differ", "port_drops", "ring_drops", "crc_grows", "zero_window", "too_long", "softnet_grows", "churned", "frag_asked", "small_window", "greeting_hangs", "mtu_limit", "mtu_blamed", "cpu_bound", "shallow_buffers", "buffer_helps", "model_blamed", "one_bgp_path", "limited_by", "pps_limit", "requests_fixed", "window_low", "half_duplex", "fixed_buffer", "rpf_drops", "user_stack", "device_window", "radio_rate", "radio_phy", "other_part", "shaper_slows"}
 
 // toldOf is how many of these were told.
 func (s *sink) toldOf(keys []string) (n int) {

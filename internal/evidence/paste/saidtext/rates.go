@@ -12,7 +12,7 @@ import (
 // Rates reads rates in sentences. What they come to are facts of "said", rates in bits a
 // second: net_bps the fastest test of the network and net_least_bps the slowest; disk_bps
 // the slowest and disk_most_bps the fastest of the disks; copy_bps the slowest copy and
-// copy_most_bps the fastest, copy_by what copies; rate_one what a single connection gets,
+// copy_most_bps the fastest, copy_by and copy_most_by what copies; rate_one what a single connection gets,
 // and rate_many what several get together; falls_from_bps and falls_to_bps a copy that
 // starts fast; tenth what a link of a gigabit or more never gets beyond; striped a bond
 // that sends round robin; far a round trip of many milliseconds; carried_bps the fastest
@@ -215,10 +215,10 @@ func (t *teller) class(before, after string) (class, word string) {
 		class, word = was, by
 	case class == "weak":
 		class, word = "copy", ""
-	case class == "" && was == "copy":
-		class, word = was, by
 	case class == "" && bareResult.MatchString(t.l.Text) && t.testNear():
 		class, word = "net", t.C.Topics["test named"].Text
+	case class == "" && was == "copy":
+		class, word = was, by
 	case class == "" && resultOf.MatchString(before) && strongNet.MatchString(t.l.Text):
 		class, word = "net", strings.ToLower(strongNet.FindString(t.l.Text))
 	}
@@ -269,7 +269,9 @@ func (t *teller) keep(r rate) {
 		if t.extreme("copy_bps", r.bits, -1) && r.word != "" {
 			t.set("copy_by", r.word)
 		}
-		t.extreme("copy_most_bps", r.bits, 1)
+		if t.extreme("copy_most_bps", r.bits, 1) {
+			t.set("copy_most_by", cmp.Or(r.word, "a copy"))
+		}
 	}
 }
 

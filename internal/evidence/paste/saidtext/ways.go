@@ -204,6 +204,8 @@ func (t *teller) connections(text string) {
 			t.extreme("rate_most", f.bits, 1)
 			if f.bits >= 1e6 {
 				t.extreme("rate_least", f.bits, -1)
+			} else {
+				t.extreme("rate_tiny", f.bits, -1)
 			}
 		}
 		switch one, many := single.MatchString(clause) && !ofALine.MatchString(single.FindString(clause)), several.MatchString(clause); {
