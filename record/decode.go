@@ -35,6 +35,9 @@ func checkRates(at string, v reflect.Value) error {
 	case reflect.Float64: // also of seconds and shares no more
 		n := v.Float()
 		if !(math.Abs(n) <= float64(unit.MaxBitRate)) || n < 0 && strings.HasSuffix(at, "goodput_bps") {
+			if strings.HasSuffix(at, "_bps") {
+				return fmt.Errorf("%s is %g bit/s, which no link carries", at, n)
+			}
 			return fmt.Errorf("%s is %g, which no measurement has", at, n)
 		}
 	case reflect.Pointer, reflect.Interface:

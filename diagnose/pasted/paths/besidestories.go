@@ -31,8 +31,8 @@ var besideStories = []story{
 			{Command: "iw dev LINK link (Windows: netsh wlan show interfaces)", Host: "the host", Why: "bitrate and signal"}}},
 	{[]string{"radio_phy"}, []string{"lossy"}, true, record.LineRate, 0.5, "the radio (Wi-Fi)",
 		"By what is said, the way has a radio: half to two thirds of its bitrate is payload, of all that use the channel together and both ways; what is measured is of that order, or less where the signal is weak. The cables behind it are not the limit.",
-		"Compare with the bitrate while it runs (`iw dev LINK station dump`, LuCI's list): below a third of it the channel is busy or the signal weak. More takes a wider or free channel, 5 or 6 GHz, more antennas at the client, or a cable.", []scene.Missing{
-			{Command: "iw dev LINK station dump", Host: "the access point", Why: "while it runs: bitrates each way, signal, retries"},
+		"Compare with the bitrate while it runs (`iwinfo LINK assoclist`, `iw dev LINK link`): below a third of it the channel is busy or the signal weak. More takes a wider or free channel, 5 or 6 GHz, more antennas at the client, or a cable.", []scene.Missing{
+			{Command: "iwinfo LINK assoclist", Host: "the access point", Why: "while it runs: bitrates each way, signal, retries"},
 			{Command: "iperf3 -c PEER, by cable", Host: "the host", Why: "what there is without Wi-Fi"}}},
 	{[]string{"standby_bond", "slow_part", "alone_fast"}, nil, false, record.SingleLink, 0.56, "the bond's active link",
 		"By what is said, a bond of which one link waits (active-backup) runs at the rate of a slow link, while the fast one works by itself: the slow link is the active one. Such a bond carries by one link at a time, whatever the others can.",
