@@ -51,6 +51,10 @@ var besideStories = []story{
 		"By what is said, another system on the same way is fast: links, switch and the other end carry it, and what differs is the slow system: its driver, its settings or its program.",
 		"Compare the two: the driver and its version, offloads, queues and interrupt moderation, TCP's windows and congestion control, the protocol's options (SMB multichannel, NFS rsize and nconnect, sync). Measure with the same program on both.", []scene.Missing{
 			{Command: "iperf3 -c PEER, then with -R, then with -P 8", Host: "the host, with each system", Why: "whether the network or the program differs"}}},
+	{[]string{"table_full"}, nil, false, record.Congestion, 0.62, "the table of connections",
+		"By what is said, a table of connections (conntrack, NAT, states) is full: packets of new connections are dropped while old ones go on; links and cores are not the limit.",
+		"Raise it (net.netfilter.nf_conntrack_max with hashsize a quarter of it; pfSense: Firewall Maximum States), shorten nf_conntrack_tcp_timeout_established, and let what needs no state pass untracked (NOTRACK).", []scene.Missing{
+			{Command: "sysctl net.netfilter.nf_conntrack_count net.netfilter.nf_conntrack_max; conntrack -S (FreeBSD: pfctl -si)", Host: "the router", Why: "how full it is, and what was dropped"}}},
 	{[]string{"device_window"}, []string{"not_window", "window_helps_not"}, false, record.ReceiveWindow, 0.6, "the device's own TCP window",
 		"By what is said, a router or switch has a small TCP window for what it receives itself (IOS: 4128 bytes by default): a copy to it carries that much in each round trip, whatever the links are.",
 		"`ip tcp window-size 65535` (IOS; `show running-config all | include ip tcp`) and `ip tcp selective-ack`; files by HTTP or from a local disk where it cannot be more.", longAsks},

@@ -31,6 +31,8 @@ var besideStories = []storyWords{
 	{"other_part", piece.Compile(`(?i)\b(?:a|an|the|my|with|using) (?:second|another|different|other|spare)\b(?: [\w.-]+){0,3} (?:adapters?|nics?|(?:network )?cards?|dongles?)\b[^.;]{0,60}\b(?:full speed|line rate|works? (?:fine|well|perfectly)|(?:is|are) (?:fine|fast))\b`)},
 	// The same machine with another system.
 	{"other_system", piece.Compile(`(?i)\b(?:but|while|whereas)\b[^.;]{0,12}\b(?:in|on|under|with|from) (?:linux|ubuntu|debian|windows|macos|freebsd)\b(?: it)?(?: can| gets?| reach\w*| does| is)?[^.;\d]{0,12}\b(?:full speed|fast|fine|\d[\d.]* ?g(?:b|bit|bps)\w*)\b|\b(?:full speed|fast|fine|ok(?:ay)?|no (?:problems?|issues?)|improved significantly|much (?:better|faster)|normal(?:ly)?|line rate)\b[^.;]{0,24}\b(?:on|in|under|with|using|from) (?:a |the |my )?(?:linux|ubuntu|debian|centos|fedora|windows|macos|freebsd)\b|\b(?:same (?:test )?(?:hardware|machine|environment|box|server|host|pc|laptop|cable|setup)\b[^.;]{0,24}\b|\bdual boot\w*\b[^.;]{0,20}|\bboot(?:ed|ing)? (?:in)?to\b[^.;]{0,12})\b(?:linux|ubuntu|debian|centos|fedora|windows|macos|freebsd)\b(?:[^.;]|\.\d){0,60}\b(?:full speed|fast|fine|improved significantly|much (?:better|faster)|line rate)\b`)},
+	// A table of connections that is full.
+	{"table_full", piece.Compile(`(?i)\b(?:nf_)?conntrack:? (?:table )?(?:is |was |gets )?(?:full|exhausted|overflow\w*)\b|\b(?:nat|state|session|connection)[- ]tables? (?:is |was |gets )?(?:full|exhausted)\b`)},
 	// A router's or a switch's own window.
 	{"device_window", piece.Compile(`(?i)\bip tcp window-size [1-9]\d{3}\b`)},
 }
