@@ -119,6 +119,7 @@ func stalledCard(v *scene.View) {
 			n        int
 			last     float64
 			link     string
+			hung     bool
 			evidence []record.Evidence
 		}
 		cards := make(map[string]*count)
@@ -137,17 +138,21 @@ func stalledCard(v *scene.View) {
 			if c.n > 0 && e.Seconds > 0 && e.Seconds-c.last < oneStall {
 				continue
 			}
-			c.n, c.last = c.n+1, e.Seconds
+			c.n, c.last, c.hung = c.n+1, e.Seconds, c.hung || e.Kind == "hang"
 			c.evidence = append(c.evidence, scene.Saw("log", what+": "+e.Text, e.Source))
 		}
 		for _, link := range order {
 			c := cards[link]
-			if c.n < 2 {
+			if c.n < 2 && !(c.hung && v.Complains()) {
 				continue // once is what a cable that was pulled or a suspend gives
 			}
 			name := cmp.Or(link, "the card")
-			v.Add(record.CardSlot, 0.6+0.06*float64(min(c.n, 5)-1), h, name+" of "+scene.NameOf(h)+" (stops sending)",
-				fmt.Sprintf("%s stopped sending %d times, until its driver reset it: each time traffic stands still for seconds. It is the card, its driver or firmware, or its PCIe power saving, not the network.", name, c.n),
+			sure, times := 0.54, "once"
+			if c.n > 1 {
+				sure, times = 0.6+0.06*float64(min(c.n, 5)-1), fmt.Sprintf("%d times", c.n)
+			}
+			v.Add(record.CardSlot, sure, h, name+" of "+scene.NameOf(h)+" (stops sending)",
+				fmt.Sprintf("%s stopped sending %s, until its driver reset it: each time traffic stands still for seconds. It is the card, its driver or firmware, or its PCIe power saving, not the network.", name, times),
 				stallRemedy(h, link), c.evidence...)
 		}
 	}

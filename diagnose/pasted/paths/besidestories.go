@@ -51,6 +51,11 @@ var besideStories = []story{
 		"By what is said, another system on the same way is fast: links, switch and the other end carry it, and what differs is the slow system: its driver, its settings or its program.",
 		"Compare the two: the driver and its version, offloads, queues and interrupt moderation, TCP's windows and congestion control, the protocol's options (SMB multichannel, NFS rsize and nconnect, sync). Measure with the same program on both.", []scene.Missing{
 			{Command: "iperf3 -c PEER, then with -R, then with -P 8", Host: "the host, with each system", Why: "whether the network or the program differs"}}},
+	{[]string{"bad_sums"}, []string{"offload_helps"}, false, record.CardSlot, 0.54, "the offloads of what forwards",
+		"By what is said, a capture where packets are forwarded shows some that are larger than the MTU and whose checksums are wrong: the sender's card or guest left cutting and summing to somebody who does not do it here (a bridge, a user-space switch, a tunnel), so that they are dropped on the way.",
+		"Turn off what the sender leaves to others, on the guest's or container's link and on the one that forwards: `ethtool -K LINK tx off tso off gso off gro off`; then one by one. At the sender's own card such a capture is harmless: the card sums after it.", []scene.Missing{
+			{Command: "ethtool -k LINK; tcpdump -vni LINK", Host: "where it is forwarded, and the receiver", Why: "whether sums are still wrong where packets arrive"},
+			{Command: "nstat -az | grep -i csum", Host: "the receiver", Why: "before and after: packets dropped for wrong sums"}}},
 	{[]string{"table_full"}, nil, false, record.Congestion, 0.62, "the table of connections",
 		"By what is said, a table of connections (conntrack, NAT, states) is full: packets of new connections are dropped while old ones go on; links and cores are not the limit.",
 		"Raise it (net.netfilter.nf_conntrack_max with hashsize a quarter of it; pfSense: Firewall Maximum States), shorten nf_conntrack_tcp_timeout_established, and let what needs no state pass untracked (NOTRACK).", []scene.Missing{

@@ -68,7 +68,7 @@ func smallerHelped(v *scene.View) {
 // offloadHelped: somebody found that an offload is what spoils it.
 func offloadHelped(v *scene.View) {
 	h, x, ok := v.SaidBy("offload_helps")
-	if !ok {
+	if !ok || v.Said("offload_gains") {
 		return
 	}
 	sure := contested(v, "offload_helps", 0.68)

@@ -43,8 +43,8 @@ var stampLevel = piece.Compile(`^(?:kern|daemon|user|local\d) *:(?:emerg|alert|c
 func logLine(line string) (string, logStamp) {
 	text := strings.TrimSpace(line)
 	stamp := logStamp{}
-	if strings.HasPrefix(text, "kernel: [") {
-		text = text[len("kernel: "):]
+	if rest, ok := strings.CutPrefix(text, "kernel: "); ok {
+		text, stamp.known = rest, true
 	}
 	if len(text) < 10 {
 		return text, stamp

@@ -61,7 +61,7 @@ var tried = []struct {
 	{"saving_helps", []piece.Pattern{savingWords}}, {"driver_helps", []piece.Pattern{agentWords, toggled}}, {"filter_helps", []piece.Pattern{filterWords, toggled}},
 	{"awake_helps", []piece.Pattern{awakeWords, toggled}}, {"placed_helps", []piece.Pattern{placedWords, toggled}}, {"cipher_helps", []piece.Pattern{cipherWords, toggled}},
 	{"model_helps", []piece.Pattern{modelWords, toggled}}, {"sync_helps", []piece.Pattern{syncWords, toggled}}, {"policy_helps", []piece.Pattern{policyWords, toggled}},
-	{"slot_helps", []piece.Pattern{slotChanged, toggled}}, {"bbr_helps", []piece.Pattern{bbrWord, toggled}}, {"mtu_raised", []piece.Pattern{large, mtuWord}},
+	{"slot_helps", []piece.Pattern{slotChanged, toggled}}, {"bbr_helps", []piece.Pattern{bbrWord, toggled}},
 }
 
 // thisHelped is how a sentence says that what an earlier one tells to do helped.

@@ -24,6 +24,9 @@ var (
 // fixedIt is how a short sentence says that something helped.
 var fixedIt = piece.Compile(`(?i)\b(?:fix(?:es|ed)|solve[sd]|resolve[sd]) (?:it|this|that|the (?:issue|problem))\b`)
 
+// largeGives is how a sentence tells the rate with large frames.
+var largeGives = piece.Compile(`(?i)\b(?:mtu (?:of |= ?)?(?:9000|8[5-9]\d\d)|jumbo frames?)\b[^.;,]{0,30}\b(?:gives?|gave|gets?|got|reach\w*|is|it['’]?s)\b[^.;,\d]{0,12}\d`)
+
 // anyRateWord is a rate in bits or bytes a second.
 var anyRateWord = piece.Compile(`(\d+(?:[.,]\d+)?) ?([kKmMgG])i?(b(?:it|ps)?|B(?:yte|ps)?)(?:s|/s|\b)`)
 

@@ -96,11 +96,11 @@ var (
 	mtuHelps  = piece.Compile(`(?i)\b(?:the )?(?:mtu|mss)\b(?: \w+){0,3} (?:has |have )?(?:fixed|solved|resolved) (?:it|this|that|the)\b|\b(?:success\w*|full|good|better|faster|fix(?:ed)?|solved?|works?)\b[^.;]{0,120}\bby (?:lower|reduc|decreas|clamp)\w*(?: \w+){0,2} (?:mtu|mss|mru)\b|\b(?:lower(?:ed|ing)?|reduc(?:e|ed|ing)|decreas(?:e|ed|ing)|dropp(?:ed|ing)|smaller)\b[^.;]{0,30}\b(?:mtu|mss|mru)\b[^.;]{0,60}\b(?:improves?d?|restor\w+|fix(?:es|ed)?|solve[sd]?|helps?|works?|resolve[sd]?|better|faster|full speed)\b|\b(?:set|setting|forc(?:e|ed|ing)|chang(?:e|ed|ing))\b[^.;]{0,44}\b(?:mtu|mss|mru)\b[^.;]{0,60}\b(?:improves?d?|fix(?:es|ed)?|solve[sd]?|resolve[sd]?|full speed|works? (?:perfectly|normally|again|now))\b|\bmss clamp\w*\b[^.;]{0,40}\b(?:fix(?:es|ed)?|solve[sd]?|help(?:s|ed)?|works?)\b|\bmtu\b[^.;]{0,80}\b(?:dropp|lower|reduc|decreas)ing\b[^.;]{0,30}\b1[0-4]\d\d\b[^.;]{0,60}\b(?:to stop|stops?|stopped|goes away|went away|full (?:speed|bandwidth)|works?)\b|\b(?:drop|set|lower|reduc|decreas|chang)\w*\b[^.;]{0,30}\b(?:mtu|mss)\b[^.;]{0,80}\b(?:full (?:speed|bandwidth|rate)|(?:problems?|issues?|stalls?|hangs?|stalling|hanging) (?:is gone|are gone|stops?|stopped|goes? away|went away|disappears?))\b|\bwith (?:an? |the )?(?:mtu|mss) (?:of |set to |at |= ?)?1[0-4]\d\d\b[^.;]{0,24}\b(?:everything|all|it|downloads?|transfers?|uploads?)\b[^.;]{0,12}\b(?:works?|is (?:fine|fast)|are (?:fine|fast)|runs? (?:fine|fast|at full))\b|\b(?:fix|set|lower|reduc|decreas|chang)\w*\b[^.;]{0,40}\b(?:mtu|mss)\b[^.;]{0,60}\b(?:eliminat|avoid|prevent|stop)\w*\b[^.;]{0,20}\bfragment\w*`)
 	large     = piece.Compile(`(?i)\b(?:jumbo|8[5-9]\d\d|9[0-2]\d\d)\b`)
 	mtuRaised = piece.Compile(`(?i)\bset(?:ting)?\b[^.;]{0,20}\bmtu\b[^.;]{0,16}\b(?:8[5-9]\d\d|9[0-2]\d\d)\b[^.;]{0,60}\b(?:reach\w*|gets?|got|can (?:get|reach|do)|up to)\b|\b(?:rais(?:e|ed|ing)|increas(?:e|ed|ing))\b[^.;]{0,40}\b(?:mtu|frames?)\b[^.;]{0,80}\b(?:increas\w+|improv\w+|went from|faster|got (?:\w+ ){0,2}(?:speeds?|throughput)|reach\w*)\b|\b(?:mtu|frames?)\b[^.;]{0,30}\b(?:rais|increas)(?:ed|ing)\b[^.;]{0,80}\b(?:increas\w+|improv\w+|went from|faster)\b|\bmtu (?:to|of|=) ?(?:9000|8950|8951|8900)\b[^.;]{0,80}\b(?:increas\w+|improv\w+|went from)\b`)
-	oneQueue  = piece.Compile(`(?i)\b(?:by|on|in|to|only|into) (?:the )?(?:same|one|a single|single|1) (?:rx |tx |rss |receive |hardware |nic )?queue\b|\ball (?:packets|traffic|interrupts|irqs)\b[^.;]{0,40}\b(?:one|same|single) (?:cpu|core|queue)\b`)
+	oneQueue  = piece.Compile(`(?i)\b(?:interrupt\w*|irqs?|load|packets|traffic)\b[^.;]{0,24}\b(?:concentrat\w+|pile\w* up|all land)\b[^.;]{0,40}\b(?:queue|core|cpu)\b|\b(?:by|on|in|to|only|into) (?:the )?(?:same|one|a single|single|1) (?:rx |tx |rss |receive |hardware |nic )?queue\b|\ball (?:packets|traffic|interrupts|irqs)\b[^.;]{0,40}\b(?:one|same|single) (?:cpu|core|queue)\b`)
 	noHelp    = piece.Compile(`(?i)\b(?:no|not|n't|doesn.t|didn.t|without|nothing|never|neither|cannot|same)\b`)
 	offloads  = piece.Compile(`(?i)\b(?:disabl(?:e|ed|ing)|turn(?:ed|ing)? off|switch(?:ed|ing)? off|with(?:out)?|un-?check(?:ed|ing)?)\b[^.;]{0,50}\b(?:offload\w*|lro|gro|tso|lso|gso|rsc|checksum\w*|segmentation)\b`)
 	helped    = piece.Compile(`(?i)\b(?:improves?d?|restor(?:es?|ed)|fix(?:es|ed)?|solves?d?|helps?|increases?|resolves?d?|acceptable|normal|full speed|faster|much better|goes (?:up|back)|back to)\b`)
-	pingGood  = piece.Compile(`(?i)\bping(?:s|ing)?\b[^.;]{0,40}\b(?:works?|working|fine|ok|okay|good|success\w*|pass(?:es)?|answers?)\b|\b(?:can|able to) ping\b`)
+	pingGood  = piece.Compile(`(?i)\bping(?:s|ing|all)?\b[^.;]{0,40}\b(?:works?|working|fine|ok|okay|good|success\w*|pass(?:es)?|answers?)\b|\b(?:can|able to) ping\b`)
 	bulkFails = piece.Compile(`(?i)\b(?:iperf\d?|scp|curl|http|tcp|ssh|transfer|download|copy)\b[^.;]{0,50}\b(?:0(?:\.0+)? ?[KMGkmg]?(?:bits?|bps|bytes?)(?:/s(?:ec)?)?|hangs?|hung|stalls?|fails?|freez\w+|times? out|stuck|nothing|does(?:n.t| not) work)`)
 	fullCPU   = piece.Compile(`(?i)\b(?:cpu (?:load|usage|use)\b[^.;]{0,24}\b(?:100|9[5-9]) ?%[^.;]{0,40}\b(?:on|by|of) (?:only |just )?a? ?((?:one|single) (?:cpu|core))\b|(openvpn|charon|wireguard|wg-crypt\w*|flanneld|iperf3?|vhost\S*|qemu\S*|kworker\S*|ovs-vswitchd|smbd|nginx|haproxy|ksoftirqd?(?:/\d+)?|(?:one|single|1|a|allocated|the same|that|each) (?:of (?:the |my |its )?)?(?:(?:\d{1,2}|two|four|eight|six) )?(?:cpu|v?core|vcpu|thread)s?)\b[^.;]{0,56}?\b(?:100|9[5-9]) ?%|\b(?:irq|softirq|interrupt|rx|polling|core[- ]bind)[- ](?:cpu|core)s?\b[^.;]{0,30}\b(?:100|9[5-9]) ?%|(?:100|9[5-9]) ?% (?:of |on |by )[^.;]{0,30}\b(openvpn|charon|flanneld|iperf3?|(?:\w+ )?(?:cpu|core|vcpu|thread))\b|\b(?:only|just) ((?:1|one|a single) (?:cpu|core|vcpu))\b[^.;]{0,40}\b(?:max\w* out|full|saturated|pegged)|\b(?:one of the (?:cpu|core|vcpu)s)\b[^;]{0,80}\bmaxe[ds] out|\b(one (?:cpu|core|vcpu)) (?:(?:is |was |at )?max\.?|fully)[^.;]{0,2} (?:cpu )?(?:load|use|usage|loaded|used|busy)\b|\b(?:cpu|core|processor)\b[^.;]{0,16}\b(?:100|9[5-9]) ?%(?: \w+)?[^.;]{0,24}\b(?:with|by|in)\W{1,3}(ksoftirqd(?:/\d+)?)|(?:maxes|maxing|maxed|pegs?|pegged|pegging|capp(?:ed|ing)|saturat\w+) (?:out )?(?:at )?(?:just |only )?(one|a|a single|single|1) (?:cpu|core|vcpu|processor))`)
 	oldIperf3 = piece.Compile(`(?i)\biperf ?3?(?: version)?[ :]*v?(3\.[01](?:\.\d+|b\d+)?)(?:[^.\d]|\.?$|\.\s)`)
@@ -129,7 +129,7 @@ var (
 	offloadBreaks = piece.Compile(`(?i)\bwork-?around\b[^.;]{0,24}\b(?:is|was)\b[^.;]{0,12}\b(?:disabl\w+|turn\w* off)\b[^.;]{0,24}\b(?:offload\w*|lro|gro|tso|lso|gso|rsc)\b|\b(?:unless|until)\b[^.;]{0,40}\b(?:offload\w*|lro|gro|tso|lso|gso|rsc)\b[^.;]{0,24}\b(?:disabled|off)\b|\b(?:disabl\w+|turn(?:ed|ing)? off|switch(?:ed|ing)? off)\b[^;]{0,50}\b(?:offload\w*|lro|gro|tso|lso|gso|rsc)\b[^;]{0,160}\b(?:no|without) (?:more |further |any )?(?:problems?|issues?|drops?|errors?|failures?|trouble|stalls?)\b`)
 	// offloadHurts is how a sentence says that it is slow with an offload on.
 	offloadHurts = piece.Compile(`(?i)\b(?:with|if|when|once|whenever|as soon as)\b[^.;,]{0,50}` + offloadName + `\)?[^.;,]{0,16}\b(?:(?:is |are |was )?(?:enabled|turned on|switched on|active|on))\b[^;]{0,160}` + gotWorse + `|\b(?:if|when|once|whenever|as soon as) (?:i|we|you)\b[^.;]{0,60}\b(?:enabl\w+|turn(?:ed|ing)? on|switch(?:ed|ing)? on|un-?check\w*)\b[^.;]{0,60}` + offloadName + `[^;]{0,140}` + gotWorse)
-	socketFull   = piece.Compile(`(?i)\b(?:socket|(?:socket|udp|receive|recv|kernel)[ -](?:receive )?(?:buffers?|queue))\b[^.;]{0,24}\b(?:full|overflow\w*|overrun\w*|exhausted)\b`)
+	socketFull   = piece.Compile(`(?i)\b(?:udp ?)?rcvbuf ?errors\b|\b(?:socket|(?:socket|udp|receive|recv|kernel)[ -](?:receive )?(?:buffers?|queue))\b[^.;]{0,24}\b(?:full|overflow\w*|overrun\w*|exhausted)\b`)
 	relayed      = piece.Compile(`(?i)\b(?:relay (?:mode|connections?|servers?)|relayed|via (?:a )?(?:derp|relay)|derp (?:relays?|servers?)|through (?:a )?(?:derp|relay))\b`)
 	slotWords    = piece.Compile(`(?i)\bpci-?e?(?: ?express)?\b[^.;\d]{0,16}([1-5])(?:\.0)?\b[^.;]{0,12}?\bx ?(1|2|4|8|16)\b`)
 	listed       = piece.Compile(`(?:^|[\s(*-])((?:eth|en[opsx]|em|ens|eno|bond|br|vlan)[\w.]*\d[\w.]*)\)?\s*(?:[:=]|->|has|is)\s*(?:inet |ip(?: address)?:? ?)?(\d{1,3}(?:\.\d{1,3}){3}/\d{1,2})\b`)
@@ -167,6 +167,9 @@ var plainWords = strings.NewReplacer("**", "", "i.e. ", "that is ", "e.g. ", "as
 // offAgain is an offload that is on in one sentence, and off in the next with what was expected.
 var offAgain = piece.Compile(`(?i)` + offloadName + `(?: is)? (?:turned |switched )?on\b.{0,200}\b(?:turn|switch)\w* it off\b.{0,60}\b(?:expected|full|normal|good|fine|fast)\b`)
 
+// shareOfRate is how a per cent goes on that is of a rate and no core's.
+var shareOfRate = piece.Compile(`(?i)^ ?(?:of|da|de la|der|des|von|du) (?:(?:the|its|my|full|target|a|o) )*(?:target|line|link|wire|bandwidth|largura|banda|rate|speed|throughput|capacity|ziel\w*|bandbreite)\b`)
+
 // speedLost is how a text calls a lower rate a loss: its per cents are none of packets.
 var speedLost = piece.Compile(`(?i)\bloss (?:of|in) (?:\w+ )?(?:speeds?|throughput|bandwidth|performance)\b`)
 
@@ -190,6 +193,8 @@ func readWords(s *sink, lines []piece.Line) (read int) {
 		switch {
 		case mtuRaised.MatchString(sentence) && !noHelp.MatchString(sentence) && !adviceRead.MatchString(sentence):
 			said("mtu_raised", mtuRaised.FindString(sentence))
+		case largeGives.MatchString(sentence) && s.faster(sentence) && !noHelp.MatchString(sentence) && !adviceRead.MatchString(sentence) && !question.MatchString(sentence+" "):
+			said("mtu_raised", largeGives.FindString(sentence))
 		case mtuHelps.MatchString(sentence) && !noHelp.MatchString(sentence) && !large.MatchString(sentence) && !adviceRead.MatchString(sentence):
 			said("mtu_helps", mtuHelps.FindString(sentence))
 		case offloads.MatchString(sentence) && helped.MatchString(sentence) && !noHelp.MatchString(sentence) && !adviceRead.MatchString(sentence):
@@ -231,7 +236,7 @@ func readWords(s *sink, lines []piece.Line) (read int) {
 	if trip != nil {
 		said("trip_ms", strings.Replace(trip[1], ",", ".", 1))
 	}
-	if m := fullCPU.FindStringSubmatch(text); m != nil && !noHelp.MatchString(m[0]) {
+	if m, at := fullCPU.FindStringSubmatch(text), fullCPU.FindStringIndex(text); m != nil && !noHelp.MatchString(m[0]) && !shareOfRate.MatchString(text[at[1]:]) {
 		said("cpu_full", strings.ToLower(strings.Join(m[1:], "")))
 	} else if m := fullElsewhere.FindStringIndex(text); m != nil && !notElsewhere.MatchString(text[max(0, m[0]-12):m[1]]) {
 		said("cpu_full", "one core")
@@ -308,7 +313,7 @@ func readWords(s *sink, lines []piece.Line) (read int) {
 }
 
 // alone are stories of which one by itself is an answer.
-var alone = []string{"no_partner", "aggregators_differ", "port_drops", "ring_drops", "crc_grows", "zero_window", "too_long", "softnet_grows", "churned", "frag_asked", "small_window", "greeting_hangs", "mtu_limit", "mtu_blamed", "cpu_bound", "shallow_buffers", "buffer_helps", "model_blamed", "one_bgp_path", "limited_by", "pps_limit", "requests_fixed", "window_low", "half_duplex", "fixed_buffer", "rpf_drops", "user_stack", "device_window", "radio_rate", "radio_phy", "other_part", "shaper_slows", "table_full"}
+var alone = []string{"no_partner", "aggregators_differ", "port_drops", "ring_drops", "crc_grows", "zero_window", "too_long", "softnet_grows", "churned", "frag_asked", "small_window", "greeting_hangs", "mtu_limit", "mtu_blamed", "cpu_bound", "shallow_buffers", "buffer_helps", "model_blamed", "one_bgp_path", "limited_by", "pps_limit", "requests_fixed", "window_low", "half_duplex", "fixed_buffer", "rpf_drops", "user_stack", "device_window", "radio_rate", "radio_phy", "other_part", "shaper_slows", "table_full", "bad_sums"}
 
 // toldOf is how many of these were told.
 func (s *sink) toldOf(keys []string) (n int) {

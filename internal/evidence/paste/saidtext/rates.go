@@ -366,7 +366,7 @@ func allBits(text string) (out []float64) {
 
 var (
 	tenthOf   = piece.Compile(`(?:\b(?i:nur|maximal|seulement|solo|solamente|apenas|tylko|zablokowan\w*|slechts)|только|не выше|只有|最高)[^.;]{0,40}?(?:100 ?[Mm](?:b|bit|bps|Bit|BIT|egabit)(?:s|/s|ps)?|9[0-8](?:\.\d+)? ?[Mm]b(?:its?|ps)(?:/s)?)(?:[^\w/]|$)|\b(?i:only|just|stuck|limited|max\w*|beyond|above|past|exceed\w*|capped|more than|over|instead)\b[^.;]{0,40}?\b(?:100 ?[Mm](?:b|bit|bps|Bit|BIT|egabit)(?:s|/s|ps)?|9[0-8](?:\.\d+)? ?[Mm]b(?:its?|ps)(?:/s)?|100[Bb][Aa][Ss][Ee]\w*)(?:[^\w/]|$)|\b(?:1[0-2](?:\.\d+)? ?MB/s)(?:\W|$)`)
-	gigabitOf = piece.Compile(`(?i)\b(?:1|2\.5|5|10) ?g(?:b|ig|be|bps|bit|igabit)\w*|\bgigabit\b|\b(?:2\.5|5|10) ?G\b|\b1000 ?mb|\b(?:1000|2500|5000|10000) ?(?:base-?)?t\b|\brtl81(?:11|25|68)\w*|\b1 ?gb`)
+	gigabitOf = piece.Compile(`(?i)千兆|\b(?:1|2\.5|5|10) ?g(?:b|ig|be|bps|bit|igabit)\w*|\bgigabit\b|\b(?:2\.5|5|10) ?G\b|\b1000 ?mb|\b(?:1000|2500|5000|10000) ?(?:base-?)?t\b|\brtl81(?:11|25|68)\w*|\b1 ?gb`)
 )
 
 // radio are ways that are slow by themselves.
@@ -401,7 +401,7 @@ var setSlow = piece.Compile(`(?i)\b(?:reduc\w+|limit\w*|throttl\w*|shap(?:e|ed|i
 var wasSlow = piece.Compile(`(?i)\b(?:from|instead of|than)\W{0,3}100 ?m`)
 
 // cameUp is how a sentence says that a link came up at 100 Mbit/s, or falls back to it.
-var cameUp = piece.Compile(`(?i)\b(?:negotiat\w+|links?(?: up)?|linked|(?:comes?|came) up|detected|recogni[sz]ed|syncs?|connects?)\b[^.;]{0,14}(?:\b(?:at|to|as|with|only|it'?s)\b[^.;\d]{0,12}|\b)\b100 ?(?:m(?:b|bit|bps|egabit)\w*|(?:base-?)?tx\b)|\b(?:drop\w*|fall\w*|fell|goes|went|chang\w+|switch\w*|downgrad\w+)\b[^.;]{0,24}\bfrom 1 ?g\w* (?:down )?to 100 ?m\w*|\bnic is only running at 100 ?m\w*|\b(?:back to|default\w*|set (?:as|to)|stuck at|automatically)\b[^.;]{0,40}\b100 ?base-?tx?\b|\bonly (?:get\w*|ha(?:ve|s|ving)|see\w*|shows?|at|reports?|links? at|works? at)\b[^.;]{0,16}\b100 ?base-?t\w*|\bnegotiat\w+ (?:at |to |an? |only ){0,3}10 ?m(?:b|bit|bps|egabit)\w*`)
+var cameUp = piece.Compile(`(?i)(?:lan口|网口|网卡|端口|链路)[^。；，]{0,10}(?:速率|速度|协商|识别|只有|是|为)[^。；，]{0,6}(?:百兆|100 ?M)|\b(?:negotiat\w+|links?(?: up)?|linked|(?:comes?|came) up|detected|recogni[sz]ed|syncs?|connects?)\b[^.;]{0,14}(?:\b(?:at|to|as|with|only|it'?s)\b[^.;\d]{0,12}|\b)\b100 ?(?:m(?:b|bit|bps|egabit)\w*|(?:base-?)?tx\b)|\b(?:drop\w*|fall\w*|fell|goes|went|chang\w+|switch\w*|downgrad\w+)\b[^.;]{0,24}\bfrom 1 ?g\w* (?:down )?to 100 ?m\w*|\bnic is only running at 100 ?m\w*|\b(?:back to|default\w*|set (?:as|to)|stuck at|automatically)\b[^.;]{0,40}\b100 ?base-?tx?\b|\bonly (?:get\w*|ha(?:ve|s|ving)|see\w*|shows?|at|reports?|links? at|works? at)\b[^.;]{0,16}\b100 ?base-?t\w*|\bnegotiat\w+ (?:at |to |an? |only ){0,3}10 ?m(?:b|bit|bps|egabit)\w*`)
 
 var (
 	striped   = piece.Compile(`(?i)\b(?:balance-rr|round[- ]?robin|rr[- ]algorithm|bond(?:ing)? mode ?[=:]? ?0)\b`)
