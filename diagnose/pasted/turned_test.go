@@ -15,8 +15,8 @@ func TestTurned(t *testing.T) {
 		cause                record.Cause
 		says                 string
 	}{
-		{"a filter", "The router gives 300 Mbit/s of a gigabit line.", "With Suricata enabled I get 300 Mbit/s, and with it disabled 940 Mbit/s.", record.ReceiverCPU, "looks at each packet"},
-		{"a scanner", "Downloads at this PC are slow, 200 Mbit/s of 1 Gbit/s.", "With the antivirus disabled it is 930 Mbit/s.", record.ReceiverCPU, "looks at each packet"},
+		{"a filter", "The router gives 300 Mbit/s of a gigabit line.", "With Suricata enabled I get 300 Mbit/s, and with it disabled 940 Mbit/s.", record.ReceiverCPU, "reads each packet"},
+		{"a scanner", "Downloads at this PC are slow, 200 Mbit/s of 1 Gbit/s.", "With the antivirus disabled it is 930 Mbit/s.", record.ReceiverCPU, "reads each packet"},
 		{"a governor", "iperf3 between the two is slow, 4 Gbit/s.", "Setting the governor to performance gives 18 Gbit/s.", record.ReceiverCPU, "kept awake"},
 		{"sleep states", "iperf3 between the two is slow, 4 Gbit/s.", "Disabling C-states in the firmware fixed it.", record.ReceiverCPU, "kept awake"},
 		{"interrupts", "The bond carries 9 Gbit/s, which is slow.", "With irqbalance stopped and the queues pinned it is 18 Gbit/s.", record.ReceiverCPU, "placed on other cores"},
