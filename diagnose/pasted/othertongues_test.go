@@ -50,7 +50,7 @@ func TestStrangersTold(t *testing.T) {
 		{"more queues", "With multiqueue the throughput of my guest drops from 9 to 5 Gbit/s, virtio on KVM.\n", record.ReceiverCPU, 0.4, 0.5, "vhost", ""},
 		{"set to eight", "I set queues=8 for the VM's virtio card and iperf3 got slower than before.\n", record.ReceiverCPU, 0.4, 0.5, "", ""},
 		{"worse by queues", "Performance of the guest is worse with 4 queues than with one, virtio-net.\n", record.ReceiverCPU, 0.4, 0.5, "", ""},
-		{"queues help", "With multiqueue the throughput of my guest went up from 5 to 9 Gbit/s, virtio on KVM, but I want 20.\n", record.ReceiverCPU, 0.5, 0.6, "", "more queues make a guest's card slower"},
+		{"queues help", "With multiqueue the throughput of my guest went up from 5 to 9 Gbit/s, virtio on KVM, but I want 20.\n", record.Unknown, 0, 0, "", "more queues make a guest's card slower"},
 		{"read-ahead helps", "Reads over NFS were slow since the upgrade. A larger read-ahead of the mount fixed it.\n", record.Application, 0.55, 0.65, "read_ahead_kb", ""},
 		{"helped by it", "Our NFS reads crawl at 150 MB/s on 10G. It is much faster after raising readahead to 16 MB.\n", record.Application, 0.55, 0.65, "", ""},
 		{"a small one", "NFS reads are slow here, and read_ahead_kb is only 128 for that mount.\n", record.Application, 0.45, 0.55, "", ""},

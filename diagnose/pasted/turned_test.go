@@ -39,3 +39,33 @@ func TestTurned(t *testing.T) {
 		}
 	}
 }
+
+// TestNotTurned: the same words of what was slower, of two ways, of one connection and
+// several, and of what is only there.
+func TestNotTurned(t *testing.T) {
+	for _, text := range []string{
+		"The 10G link is slow.\nWith irqbalance removed it gives 2 Gbit/s, before it was 9 Gbit/s.\n",
+		"The 10G link is slow.\nAfter I enabled receive queues the throughput dropped from 9.4 Gbit/s to 3 Gbit/s.\n",
+		"The line is slow.\nI disabled Suricata to be sure, and still get 400 Mbit/s instead of 940 Mbit/s.\n",
+		"Transfers are slow.\nWith encryption the transfer gives 1.1 GB/s, with plain FTP 300 MB/s.\n",
+		"The NAS is slow.\nI use a firewall between the VLANs and get 940 Mbit/s to the internet but 300 Mbit/s from the NAS.\n",
+		"The server is slow.\nMoving it from the firewall's DMZ to the LAN gives 9.4 Gbit/s instead of 940 Mbit/s.\n",
+		"The guest is slow.\nIt has virtio, iperf3 to the NAS gives 2.5 Gbit/s, from the desktop it gives 9.4 Gbit/s.\n",
+		"The NAS is slow at 30 MB/s.\nI moved it to another subnet, rps and xps are untouched: 113 MB/s from the laptop.\n",
+		"One stream is slow.\nUsing RSS with 8 queues I get 40 Gbit/s with 8 streams and 14 Gbit/s with one stream.\n",
+		"The LAG is slow.\nWith layer3+4 set it gives 940 Mbit/s with one stream and 1.88 Gbit/s with four streams.\n",
+		"The link is slow.\nWith MTU 9000 it is 3 Gbit/s, with 1500 it is 9 Gbit/s.\n",
+		"The link is slow.\nThe message that the conntrack table is full never appears.\n",
+		"The link is slow.\nThat packets are dropped by rp_filter is what a colleague supposed, but turning it off did nothing.\n",
+		"The link is slow.\nThroughput is limited to 300 Mbit/s by the provider, not by CPU usage.\n",
+		"The copies over 10GbE are slow, about 120 MB/s.\nMy phone gets 600 Mbit/s over wifi, so that one is fine.\n",
+		"The office is slow, 50 Mbit/s by VPN.\nDocker Desktop is installed on this laptop.\n",
+		"The line is slow. The router has dual WAN.\nThe rate never doubled after the provider's upgrade to 200 Mbit/s.\n",
+		"Two ISPs here, and the cable line is slow.\nThe DSL is not combined with it, it is there for failover.\n",
+	} {
+		f := judge(text).Findings[0]
+		if f.Confidence >= 0.5 && f.Cause != record.Unknown {
+			t.Errorf("%q is %s, %.2f: %s", text, f.Cause, f.Confidence, f.Summary)
+		}
+	}
+}

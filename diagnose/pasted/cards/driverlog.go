@@ -152,7 +152,7 @@ func stalledCard(v *scene.View) {
 				sure, times = 0.6+0.06*float64(min(c.n, 5)-1), fmt.Sprintf("%d times", c.n)
 			}
 			v.Add(record.CardSlot, sure, h, name+" of "+scene.NameOf(h)+" (stops sending)",
-				fmt.Sprintf("%s stopped sending %s, until its driver reset it: each time traffic stands still for seconds. It is the card, its driver or firmware, or its PCIe power saving, not the network.", name, times),
+				fmt.Sprintf("%s stopped sending %s, until its driver reset it: meanwhile traffic stands still for seconds. It is the card, its driver or firmware, or its PCIe power saving, not the network.", name, times),
 				stallRemedy(h, link), c.evidence...)
 		}
 	}

@@ -13,18 +13,18 @@ var besideStories = []story{
 		"Let answers leave where the question came in: a table and a rule for each address (`ip rule add from ADDRESS table 102`, a default route there). Where the ways have to differ, `net.ipv4.conf.LINK.rp_filter=2` (loose) on the interface that receives; the larger of `all` and the interface holds. `nstat -az TcpExtIPReversePathFilter` counts what it drops.", []scene.Missing{
 			{Command: "nstat -az TcpExtIPReversePathFilter; sysctl -ar 'rp_filter'", Host: "the host that receives", Why: "before and after: whether the filter drops them"},
 			{Command: "ip route get PEER from ADDRESS iif LINK; ip rule", Host: "the host that receives", Why: "by which way the answer would go"}}},
-	{[]string{"user_stack"}, nil, true, record.Application, 0.5, "the containers' network in user space",
+	{[]string{"user_stack", "inside_container"}, []string{"tunnel", "tunnel_word"}, true, record.Application, 0.5, "the containers' network in user space",
 		"By what is said, the containers' network is a program of its own (without privileges, rootless: slirp4netns, pasta; Docker Desktop: vpnkit before a virtual machine; gVisor): it takes each packet from the kernel and sends it again by sockets of its own. Its copies, its one thread and its MTU (65520 with slirp4netns) are the limit long before the link is.",
 		"Measure once with the host's network (`--network=host`; on a Mac or Windows inside the virtual machine). Then pasta instead of slirp4netns (podman's default since 5.0), `--network slirp4netns:mtu=1500` where large packets hurt, the newest version, or containers with privileges on Linux and a real bridge.", []scene.Missing{
 			{Command: "docker info; podman info; ps -e | grep -E 'slirp|pasta|rootlesskit|vpnkit'", Host: "the host", Why: "which program is the containers' network"},
 			{Command: "iperf3 -c PEER, in a container, then with --network=host, each with -R", Host: "the host", Why: "what it costs, each way"}}},
-	{[]string{"multi_wan", "proxied", "adds_not"}, nil, false, record.SingleLink, 0.54, "the proxy (one line for its own connections)",
+	{[]string{"multi_wan", "proxied", "adds_not"}, []string{"spare_line"}, false, record.SingleLink, 0.54, "the proxy (one line for its own connections)",
 		"By what is said, a proxy runs on the router: what it fetches are connections of the router's own, which policies for forwarded traffic do not see, so that all of them leave by the one default line.",
 		"Bind the proxy's outgoing connections to lines by mark or by interface (a policy for the router's own traffic: OUTPUT and `ip rule fwmark`), or run an instance for each line; or leave the proxy out of the way for what shall use all lines.", wanAsks},
-	{[]string{"multi_wan", "adds_not"}, []string{"proxied"}, false, record.SingleLink, 0.52, "each connection has one line",
+	{[]string{"multi_wan", "adds_not"}, []string{"proxied", "spare_line"}, false, record.SingleLink, 0.52, "each connection has one line",
 		"By what is said, several lines to the Internet are balanced: by connection (mwan3, pfSense's gateway groups, ECMP) or by address, never by packet, since the lines have addresses of their own. One download gets what one line carries; only many connections use all.",
 		"Test with many connections (a download manager, a torrent, several clients). Weights in the proportion of the lines' rates; no sticky option where it should spread. One connection over all lines takes a tunnel to a server outside that bundles them (MPTCP: OpenMPTCProuter; or a VPN for each line with a bond on top).", wanAsks},
-	{[]string{"radio_rate"}, []string{"cable_rate", "lossy"}, true, record.LineRate, 0.5, "Wi-Fi, of the one that measures",
+	{[]string{"radio_rate"}, []string{"cable_rate", "lossy", "copy_bps", "tunnel", "tunnel_word", "faster_part"}, true, record.LineRate, 0.5, "Wi-Fi, of the one that measures",
 		"By what is said, it was measured over Wi-Fi: its radio shares the air with all that hear it, both ways, and gives half to two thirds of its bitrate; an old laptop or 2.4 GHz far less than a gigabit line. That says nothing of the line or of links behind the access point.",
 		"Measure by cable (Ethernet) at the router first. For Wi-Fi: 5 or 6 GHz, near to the access point, a wider channel, a card with more antennas.", []scene.Missing{
 			{Command: "iperf3 -c PEER, by cable", Host: "the host", Why: "what there is without Wi-Fi"},

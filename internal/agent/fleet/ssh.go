@@ -33,15 +33,20 @@ type sshReach struct {
 func parseSSH(reach string) (sshReach, error) {
 	bad := fmt.Errorf("%w %q: want ssh://user@host, ssh://user@host:port or ssh://user@host?become=sudo", ErrReach, reach)
 	u, err := url.Parse(reach)
+	if err == nil && u.User != nil {
+		if _, secret := u.User.Password(); secret {
+			return sshReach{}, fmt.Errorf("%w: it has a password for %s: install a key (ssh-copy-id), and write ssh://user@host", ErrReach, plain(u.User.Username()))
+		}
+	}
 	if err != nil || u.Scheme != "ssh" || u.Hostname() == "" || u.Fragment != "" || (u.Path != "" && u.Path != "/") {
 		return sshReach{}, bad
 	}
 	r := sshReach{user: u.User.Username(), host: u.Hostname(), port: u.Port()}
-	if _, secret := u.User.Password(); secret {
-		return sshReach{}, fmt.Errorf("%w: it has a password for %s: install a key (ssh-copy-id), and write ssh://user@host", ErrReach, plain(r.user))
+	if !plainWord(r.user, userSigns) {
+		return sshReach{}, fmt.Errorf("%w %q: a shell may read its user: want letters, digits and %s; a domain's user is user@domain, and any other may be User in ~/.ssh/config", ErrReach, reach, userSigns)
 	}
-	if !plainWord(r.user, userSigns) || !plainWord(r.host, hostSigns) {
-		return sshReach{}, fmt.Errorf("%w %q: a shell may read its user and host: want letters, digits and %s; give another name to it in ~/.ssh/config", ErrReach, reach, userSigns)
+	if !plainWord(r.host, hostSigns) {
+		return sshReach{}, fmt.Errorf("%w %q: a shell may read its host: want letters, digits and %s; any other may be HostName in ~/.ssh/config", ErrReach, reach, hostSigns)
 	}
 	query, err := url.ParseQuery(u.RawQuery)
 	if err != nil {

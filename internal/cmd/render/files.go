@@ -42,11 +42,10 @@ func OldFiles(dir string, format render.Format) (map[string]string, error) {
 }
 
 // ownPlace reports a directory of this host's own configuration, whose links its
-// administrator made: NixOS and stow have nothing else there.
+// administrator made: NixOS and stow have nothing else there. It has no links itself.
 func ownPlace(dir string) bool {
-	path, err := filepath.Abs(dir)
-	return err == nil && slices.ContainsFunc([]string{"/etc/", "/run/", "/usr/lib/"}, func(own string) bool {
-		return strings.HasPrefix(filepath.ToSlash(path)+"/", own)
+	return slices.ContainsFunc([]string{"/etc/", "/run/systemd/", "/run/netplan/", "/run/NetworkManager/", "/usr/lib/"}, func(own string) bool {
+		return strings.HasPrefix(filepath.ToSlash(dir)+"/", own)
 	})
 }
 
@@ -54,31 +53,32 @@ func ownPlace(dir string) bool {
 // else's; nil for what is none, and for a link that leads nowhere. A link that leads out
 // of the directory to a file is an error, but in a directory of the host's own.
 func readConfig(ctx context.Context, dir, name string) (*string, error) {
-	below, err := filepath.Rel(dir, name)
-	if err != nil {
-		return nil, fmt.Errorf("read configuration: %w", err)
-	}
-	below = filepath.ToSlash(below)
-	tree := userfile.Tree(dir)
-	info, err := fs.Stat(tree, below)
+	file, err := filepath.EvalSymlinks(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		if there, err := os.Stat(name); err != nil || !there.Mode().IsRegular() {
-			return nil, nil
-		}
-		if !ownPlace(dir) {
-			return nil, console.BadUsage("render: "+name+" is a link that leads out of "+dir, "name the file that it leads to")
-		}
-		text, err := console.ReadNamed(ctx, "read configuration", name, mostConfig)
-		s := string(text)
-		return &s, err
+		return nil, nil
+	}
+	var root, below string
+	if err == nil {
+		root, err = filepath.EvalSymlinks(dir)
+	}
+	if err == nil {
+		below, err = filepath.Rel(root, file)
 	}
 	if err != nil {
 		return nil, console.BadFile("read configuration", err)
 	}
-	if !info.Mode().IsRegular() {
-		return nil, nil
+	if info, err := os.Stat(file); err != nil || !info.Mode().IsRegular() {
+		return nil, err
 	}
-	f, err := tree.Open(below)
+	if !filepath.IsLocal(below) {
+		if !ownPlace(root) {
+			return nil, console.BadUsage("render: "+name+" is a link that leads out of "+dir, "name the file that it leads to")
+		}
+		text, err := console.ReadNamed(ctx, "read configuration", file, mostConfig)
+		s := string(text)
+		return &s, err
+	}
+	f, err := userfile.Tree(root).Open(filepath.ToSlash(below))
 	if err != nil {
 		return nil, console.BadFile("read configuration", err)
 	}

@@ -16,16 +16,16 @@ func TestLinksOfDirectory(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for name, to := range map[string]string{"in.network": "real.network", "masked.link": os.DevNull, "nowhere.link": "none"} {
+	for name, to := range map[string]string{"in.network": "real.network", "whole.network": filepath.Join(dir, "real.network"), "masked.link": os.DevNull, "nowhere.link": "none"} {
 		if err := os.Symlink(to, filepath.Join(dir, name)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	files := map[string]string{}
-	if err := addFiles(t.Context(), dir, files); err != nil || len(files) != 2 {
-		t.Errorf("files %q, %v; want real.network and in.network", files, err)
+	if err := addFiles(t.Context(), dir, files); err != nil || len(files) != 3 {
+		t.Errorf("files %q, %v; want real.network and two links to it", files, err)
 	}
-	for dir, own := range map[string]bool{"/etc/systemd/network": true, "/etc": true, "/run/systemd/network": true, "/etcetera": false, dir: false, "/home/me/etc": false} {
+	for dir, own := range map[string]bool{"/etc/systemd/network": true, "/etc": true, "/run/systemd/network": true, "/run/user/1000": false, "/etcetera": false, dir: false, "/home/me/etc": false} {
 		if ownPlace(dir) != own {
 			t.Errorf("%s as a place of the host's own: %v", dir, !own)
 		}

@@ -114,6 +114,9 @@ func (r *Run) keepTrial(ctx context.Context, id string, t record.Trial) error {
 		return err
 	}
 	text, err := json.Marshal(t)
+	if err == nil {
+		err = wire.CheckValues(text) // who reads it asks that too
+	}
 	if err != nil {
 		return err
 	}
@@ -156,6 +159,9 @@ func (r *Run) keepBase(ctx context.Context, rec record.Record) error {
 		return err
 	}
 	text, err := json.Marshal(rec)
+	if err == nil {
+		err = wire.CheckValues(text)
+	}
 	if err != nil {
 		return err
 	}

@@ -80,8 +80,8 @@ var moreOf = piece.Compile(`(?:\d\d|[02-9]|\.\d)[ -]?$`)
 // denying are stories whose own words begin with a denial.
 var denying = map[string]bool{"one_bgp_path": true, "no_lacpdus": true, "one_subflow": true, "no_multichannel": true, "one_idle": true, "rss_false": true}
 
-// turned are words within a story that turn it round.
-var turned = map[string]piece.Pattern{
+// contrary are words within a story that turn it round.
+var contrary = map[string]piece.Pattern{
 	"modes_differ":    piece.Compile(`(?i)\b(?:nothing|neither|nor|none|no longer)\b`),
 	"half_duplex":     piece.Compile(`(?i)\b(?:not|never|no)\b|n['’]t\b`),
 	"other_way_fills": piece.Compile(`(?i)\b(?:not|never|cannot)\b|n['’]t\b`),
@@ -90,10 +90,16 @@ var turned = map[string]piece.Pattern{
 // supposable are stories that are told behind an "if" as well.
 var supposable = map[string]bool{"udp_near": true, "large_stalls": true, "asks_for_one": true, "host_works": true, "each_same": true}
 
-// tellStories notes what a line's sentences tell.
+// afterwards are stories that a sentence may take back behind them.
+var afterwards = map[string]bool{"table_full": true, "rpf_drops": true, "cpu_bound": true}
+
+// doubted are words behind a story that take it back.
+var doubted = piece.Compile(`(?i)\b(?:never|supposed\w*|thought|did nothing|no (?:effect|difference|change)|not (?:the case|true|it))\b`)
+
 // numberEnds is a number that goes on behind its point.
 var numberEnds = piece.Compile(`\d[.,]$`)
 
+// tellStories notes what a line's sentences tell.
 func (s *sink) tellStories(text string, l piece.Line) {
 	all := sentences(text)
 	if len(all) != 1 || all[0] != text {
@@ -116,7 +122,10 @@ func (s *sink) tellStories(text string, l piece.Line) {
 			if !denying[story.key] && denies.MatchString(before) || !supposable[story.key] && wonders.MatchString(before) {
 				continue
 			}
-			if words, ok := turned[story.key]; ok && words.MatchString(sentence[m[0]:m[1]]) {
+			if afterwards[story.key] && (doubted.MatchString(sentence[m[1]:]) || deniedWithin.MatchString(sentence[m[0]:m[1]])) {
+				continue
+			}
+			if words, ok := contrary[story.key]; ok && words.MatchString(sentence[m[0]:m[1]]) {
 				continue
 			}
 			s.Set("said", story.key, sentence[m[0]:m[1]], l)

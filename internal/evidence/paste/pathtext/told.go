@@ -58,10 +58,7 @@ var tried = []struct {
 }{
 	{"ring_helps", []piece.Pattern{ringWords, larger}}, {"window_helps", []piece.Pattern{windowWords, larger}},
 	{"pause_helps", []piece.Pattern{flowControl}}, {"cable_helps", []piece.Pattern{swapped}}, {"driver_helps", []piece.Pattern{driverWords}},
-	{"saving_helps", []piece.Pattern{savingWords}}, {"driver_helps", []piece.Pattern{agentWords, toggled}}, {"filter_helps", []piece.Pattern{filterWords, toggled}},
-	{"awake_helps", []piece.Pattern{awakeWords, toggled}}, {"placed_helps", []piece.Pattern{placedWords, toggled}}, {"cipher_helps", []piece.Pattern{cipherWords, toggled}},
-	{"model_helps", []piece.Pattern{modelWords, toggled}}, {"sync_helps", []piece.Pattern{syncWords, toggled}}, {"policy_helps", []piece.Pattern{policyWords, toggled}},
-	{"slot_helps", []piece.Pattern{slotChanged, toggled}}, {"bbr_helps", []piece.Pattern{bbrWord, toggled}},
+	{"saving_helps", []piece.Pattern{savingWords}},
 }
 
 // thisHelped is how a sentence says that what an earlier one tells to do helped.
@@ -96,12 +93,13 @@ func (s *sink) remedies(sentence string, l piece.Line, said func(key, value stri
 		case match == "":
 		case noEffect.MatchString(sentence):
 			denied(r.key+"_not", match)
-		case (tunedWords.MatchString(sentence) || len(r.words) > 1 && s.faster(sentence)) && !noHelp.MatchString(sentence) && !adviceRead.MatchString(sentence) && !question.MatchString(sentence+" "):
+		case tunedWords.MatchString(sentence) && !noHelp.MatchString(sentence) && !adviceRead.MatchString(sentence) && !question.MatchString(sentence+" "):
 			said(r.key, match)
 		default:
 			s.Topic("remedy", r.key+" "+match, l)
 		}
 	}
+	s.turned(sentence, said)
 	if m := thisHelped.FindString(sentence); m != "" && !noHelp.MatchString(m) && !question.MatchString(sentence+" ") {
 		if x, ok := s.C.Topics["remedy"]; ok && x.File == l.File && l.Number-x.From <= 6 {
 			key, match, _ := strings.Cut(x.Text, " ")

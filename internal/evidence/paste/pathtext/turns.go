@@ -6,49 +6,96 @@ import (
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
 )
 
-// What else people turn on or off, and that it helped.
+// turns are what people turn on or off, each with the fact of "said" that it helped comes to.
+var turns = []struct {
+	key string
+	is  piece.Pattern
+}{
+	turn("filter_helps", `suricata|snort|zenarmor|crowdsec|ntopng|(?:deep )?packet inspection|dpi|i[dp]s|firewall\w*|iptables|nftables|netfilter|pfctl|pf|anti-?virus|defender|endpoint protection|security (?:software|suite)|threat (?:management|prevention)|netflow|softflowd`),
+	turn("awake_helps", `(?:\w+ )?governor|[cp]-?states?|power (?:management|profile|plan|policy)|speedstep|intel_(?:idle|pstate)|(?:max(?:imum)?|high|full) performance|performance (?:mode|profile|plan)|(?:network|latency|throughput)-(?:latency|throughput|performance)|turbo ?boost`),
+	turn("placed_helps", `irqbalance|(?:irq|smp|interrupt)[ _]?affinity|numa(?: balancing)?|isolcpus|hyper-?threading|smt|rps|rfs|rss|xps|(?:multi-?|rx |tx |receive )queues?|multi-?queue`),
+	turn("cipher_helps", `(?:smb |server |client |packet |message )?(?:signing|encryption)|ciphers?|k?tls`),
+	turn("model_helps", `(?:[\w ]{0,24}\bto )?(?:virtio\w*|vmxnet\w*|vhost\w*|sr-?iov|paravirtual\w*)`),
+	turn("sync_helps", `async|sync(?:hronous)? (?:writes?|mounts?|exports?)|sync ?= ?disabled|nconnect|rsize|wsize`),
+	turn("policy_helps", `(?:[\w ]{0,24}\bto )?(?:xmit_hash_policy|layer ?[23] ?\+ ?[34]|src-dst-(?:ip-)?port)|(?:hash(?:ing)?|load[- ]balanc\w+) (?:policy|algorithm|method|mode)`),
+	turn("slot_helps", `(?:another|different|other|x(?:4|8|16)|pcie?(?: ?[345](?:\.0)?)?(?: x(?:4|8|16))?) slot`),
+	turn("bbr_helps", `bbr\d?`),
+	turn("window_helps", `(?:net\.\S*)?tcp_[rw]mem|[rw]mem_max|(?:tcp |socket )?(?:window|buffer) sizes?`),
+	turn("driver_helps", `(?:fw-?)?lldp (?:agent|engine)|disable-fw-lldp`),
+	turn("saving_helps", `aspm|eee|energy[- ]efficient[- ]ethernet|green[- ]ethernet`),
+}
+
+// turn is one of them: a verb just before what it is, or a state just behind.
+func turn(key, what string) struct {
+	key string
+	is  piece.Pattern
+} {
+	return struct {
+		key string
+		is  piece.Pattern
+	}{key, piece.Compile(`(?i)\b(?:disabl\w+|enabl\w+|turn(?:ed|ing)? o(?:n|ff)|switch(?:ed|ing)? (?:on|off|to|from)|stopp\w+|remov\w+|uninstall\w*|set(?:ting)?|chang\w+|rais(?:ed|ing)|increas(?:ed|ing)|add(?:ed|ing)|mov\w+ \w+ (?:in)?to|without) (?:(?:the|our|my|its|all|deep|cpu) )*(?:` + what + `)(?:\W|$)|\b(?:` + what + `)(?: \([^()]{1,12}\))?(?: is| was| were)? (?:disabled|enabled|turned off|turned on|off|stopped|removed|set|pinned)\b`)}
+}
+
 var (
-	// toggled is how a sentence says that something was turned on or off, or exchanged.
-	toggled     = piece.Compile(`(?i)\b(?:disabl\w+|enabl\w+|turn(?:ed|ing)?|switch(?:ed|ing)?|stopp\w+|remov\w+|uninstall\w*|set(?:ting)?|chang\w+|rais\w+|pinn\w+|mov(?:ed|ing)|put(?:ting)?|us(?:ed|ing)|with(?:out)?|add(?:ed|ing)|appl(?:ied|ying)|instead of)\b`)
-	filterWords = piece.Compile(`(?i)\b(?:suricata|snort|zenarmor|crowdsec|ntopng|(?:deep )?packet inspection|dpi|i[dp]s|firewall\w*|iptables|nftables|netfilter|pfctl|pf|anti-?virus|defender|endpoint protection|security (?:software|suite)|threat (?:management|prevention)|netflow|softflowd)\b`)
-	awakeWords  = piece.Compile(`(?i)\b(?:governor|[cp]-?states?|power (?:management|profile|plan|policy|settings?)|speedstep|intel_(?:idle|pstate)|(?:max(?:imum)?|high|full) performance|performance (?:mode|profile|plan)|(?:network|latency|throughput)-(?:latency|throughput|performance)|turbo ?boost)\b`)
-	placedWords = piece.Compile(`(?i)\b(?:irqbalance|(?:irq|smp|interrupt)[ _]?affinity|set_irq_affinity\w*|numa(?:ctl)?|taskset|isolcpus|hyper-?threading|smt|rps|rfs|rss|xps|(?:multi-?|rx |tx |receive )?queues?|multi-?queue)\b`)
-	cipherWords = piece.Compile(`(?i)\b(?:(?:smb|server|client|packet|message) (?:signing|encryption)|signing|encryption|ciphers?|aes-?ni|k?tls)\b`)
-	modelWords  = piece.Compile(`(?i)\b(?:virtio\w*|vmxnet\w*|vhost\w*|sr-?iov|paravirtual\w*|netvsc)\b`)
-	syncWords   = piece.Compile(`(?i)\b(?:async|sync(?:hronous)? (?:writes?|mounts?|exports?)|sync ?= ?disabled|nconnect|rsize|wsize)\b`)
-	policyWords = piece.Compile(`(?i)\b(?:xmit_hash_policy|layer ?[23] ?\+ ?[34]|(?:hash(?:ing)?|load[- ]balanc\w+) (?:policy|algorithm|method|mode)|src-dst-(?:ip-)?port|balance-(?:xor|alb|tlb|slb|tcp))(?:\W|$)`)
-	slotChanged = piece.Compile(`(?i)\b(?:another|different|other|first|second|x(?:4|8|16)|pcie?(?: ?[345](?:\.0)?)?(?: x(?:4|8|16))?) slot\b`)
-	agentWords  = piece.Compile(`(?i)\b(?:fw-?lldp|lldp (?:agent|engine)|disable-fw-lldp)\b`)
+	// fixedIt is how a short sentence says that something helped.
+	fixedIt = piece.Compile(`(?i)\b(?:fix(?:es|ed)|solve[sd]|resolve[sd]|cure[sd]) (?:it|this|that|the (?:issue|problem))\b|\b(?:helped|did the trick)\b`)
+	// offThen is the other state of what a sentence has just named, and its rate behind.
+	offThen = piece.Compile(`(?i)\b(?:with(?:out)? it(?: (?:disabled|off|turned off|stopped))?)\b`)
+	// otherwise are words of a sentence that tells of something slower, of doubt, or of
+	// another comparison: of connections, or of ways.
+	otherwise = piece.Compile(`(?i)\b(?:drop(?:s|ped)?|slow(?:s|ed|er)?|still|worse|before|instead of|less|lost|fell|falls|only|streams?|flows?|connections?|internet|subnet|vlans?|never|not|no|n['’]t|would|should|could|if|maybe|might|supposed)\b`)
 )
 
-// fixedIt is how a short sentence says that something helped.
-var fixedIt = piece.Compile(`(?i)\b(?:fix(?:es|ed)|solve[sd]|resolve[sd]) (?:it|this|that|the (?:issue|problem))\b`)
-
-// largeGives is how a sentence tells the rate with large frames.
-var largeGives = piece.Compile(`(?i)\b(?:mtu (?:of |= ?)?(?:9000|8[5-9]\d\d)|jumbo frames?)\b[^.;,]{0,30}\b(?:gives?|gave|gets?|got|reach\w*|is|it['’]?s)\b[^.;,\d]{0,12}\d`)
-
 // anyRateWord is a rate in bits or bytes a second.
-var anyRateWord = piece.Compile(`(\d+(?:[.,]\d+)?) ?([kKmMgG])i?(b(?:it|ps)?|B(?:yte|ps)?)(?:s|/s|\b)`)
+var anyRateWord = piece.Compile(`(\d+(?:[.,]\d+)?) ?([kKmMgG])i?(b(?:it)?(?:/s|s|ps)?|B(?:yte)?s?(?:/s|ps))\b`)
 
 // leastTurn is how much faster it must be for what was turned to be the cause.
 const leastTurn = 1.3
 
-// faster reports a sentence with a rate far above the least that was told so far, itself
-// included.
-func (s *sink) faster(sentence string) bool {
-	least, most := 0.0, 0.0
+// turned notes what a sentence says was turned on or off, where it was fixed by that, or was
+// faster then than in the sentence's other state and all that was told before.
+func (s *sink) turned(sentence string, said func(key, value string)) {
+	if otherwise.MatchString(sentence) || adviceRead.MatchString(sentence) || question.MatchString(sentence+" ") {
+		return
+	}
+	for _, t := range turns {
+		m := t.is.FindStringIndex(sentence)
+		if m == nil {
+			continue
+		}
+		if fixedIt.MatchString(sentence[m[1]:]) || s.fasterThan(sentence, m[1]) {
+			said(t.key, strings.TrimSpace(sentence[m[0]:m[1]]))
+			return
+		}
+	}
+}
+
+// fasterThan reports that the first rate behind a place of a sentence, or behind the words
+// that turn it off again, is far above another of the sentence or one told before, and above
+// all of the sentence.
+func (s *sink) fasterThan(sentence string, from int) bool {
+	if m := offThen.FindStringIndex(sentence[from:]); m != nil {
+		from += m[1]
+	}
+	first, least := 0.0, 0.0
 	lower := func(rate float64) {
 		if rate > 0 && (least == 0 || rate < least) {
 			least = rate
 		}
 	}
-	for _, m := range anyRateWord.FindAllStringSubmatch(sentence, 8) {
-		rate := piece.Float(strings.Replace(m[1], ",", ".", 1)) * piece.Decimal[strings.ToUpper(m[2])]
-		if m[3][0] == 'B' {
+	for _, m := range anyRateWord.FindAllStringSubmatchIndex(sentence, 8) {
+		rate := piece.Float(strings.Replace(sentence[m[2]:m[3]], ",", ".", 1)) * piece.Decimal[strings.ToUpper(sentence[m[4]:m[5]])]
+		if sentence[m[6]] == 'B' {
 			rate *= 8
 		}
-		lower(rate)
-		most = max(most, rate)
+		switch {
+		case m[0] >= from && first == 0:
+			first = rate
+		case first > 0 && rate > first:
+			return false
+		default:
+			lower(rate)
+		}
 	}
 	for _, h := range s.C.Hosts {
 		for _, key := range []string{"rate_least", "net_least_bps", "copy_bps"} {
@@ -57,5 +104,8 @@ func (s *sink) faster(sentence string) bool {
 			}
 		}
 	}
-	return most > 0 && most >= leastTurn*least
+	return first > 0 && least > 0 && first >= leastTurn*least
 }
+
+// largeGives is how a sentence tells the rate with large frames.
+var largeGives = piece.Compile(`(?i)\b(?:mtu (?:of |= ?)?(?:9000|8[5-9]\d\d)|jumbo frames?)\b[^.;,\d]{0,30}\b(?:gives?|gave|gets?|got|reach\w*|is|it['’]?s)\b[^.;,\d]{0,12}`)

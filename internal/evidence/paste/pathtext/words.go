@@ -193,7 +193,7 @@ func readWords(s *sink, lines []piece.Line) (read int) {
 		switch {
 		case mtuRaised.MatchString(sentence) && !noHelp.MatchString(sentence) && !adviceRead.MatchString(sentence):
 			said("mtu_raised", mtuRaised.FindString(sentence))
-		case largeGives.MatchString(sentence) && s.faster(sentence) && !noHelp.MatchString(sentence) && !adviceRead.MatchString(sentence) && !question.MatchString(sentence+" "):
+		case largeGives.MatchString(sentence) && s.fasterThan(sentence, largeGives.FindStringIndex(sentence)[1]) && !otherwise.MatchString(sentence) && !adviceRead.MatchString(sentence) && !question.MatchString(sentence+" "):
 			said("mtu_raised", largeGives.FindString(sentence))
 		case mtuHelps.MatchString(sentence) && !noHelp.MatchString(sentence) && !large.MatchString(sentence) && !adviceRead.MatchString(sentence):
 			said("mtu_helps", mtuHelps.FindString(sentence))
@@ -313,7 +313,7 @@ func readWords(s *sink, lines []piece.Line) (read int) {
 }
 
 // alone are stories of which one by itself is an answer.
-var alone = []string{"no_partner", "aggregators_differ", "port_drops", "ring_drops", "crc_grows", "zero_window", "too_long", "softnet_grows", "churned", "frag_asked", "small_window", "greeting_hangs", "mtu_limit", "mtu_blamed", "cpu_bound", "shallow_buffers", "buffer_helps", "model_blamed", "one_bgp_path", "limited_by", "pps_limit", "requests_fixed", "window_low", "half_duplex", "fixed_buffer", "rpf_drops", "user_stack", "device_window", "radio_rate", "radio_phy", "other_part", "shaper_slows", "table_full", "bad_sums"}
+var alone = []string{"no_partner", "aggregators_differ", "port_drops", "ring_drops", "crc_grows", "zero_window", "too_long", "softnet_grows", "churned", "frag_asked", "small_window", "greeting_hangs", "mtu_limit", "mtu_blamed", "cpu_bound", "shallow_buffers", "buffer_helps", "model_blamed", "one_bgp_path", "limited_by", "pps_limit", "requests_fixed", "window_low", "half_duplex", "fixed_buffer", "rpf_drops", "device_window", "radio_phy", "other_part", "shaper_slows", "table_full", "bad_sums"}
 
 // toldOf is how many of these were told.
 func (s *sink) toldOf(keys []string) (n int) {
