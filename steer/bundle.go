@@ -40,6 +40,8 @@ type Bundle struct {
 	// BroadcastNeighbor is broadcast_neighbor=on of mode 802.3ad (6.17 and
 	// newer), which sends ARP and neighbour discovery on every port.
 	BroadcastNeighbor bool
+	// Discovery is what balance-tlb and balance-alb do with neighbour discovery.
+	Discovery Discovery
 }
 
 // Placement is where a bundle sends a frame.
@@ -78,14 +80,12 @@ func BundleOf(h netstate.Host, bond string) (Bundle, error) {
 	if l == nil {
 		return Bundle{}, fmt.Errorf("read bond %q: %w", bond, ErrNotBond)
 	}
-	eras := ErasOf(h.Kernel.Release)
-	if eras == nil {
-		eras = []Era{EraCurrent, EraHostProto, EraShifted, EraRawID, EraNoICMP}
-	}
+	unread := Bundle{Era: EraCurrent, Doubt: []Era{EraHostProto, EraShifted, EraRawID, EraNoICMP}, Discovery: DiscoveryUnknown}
+	kernel := unread.OfKernel(h.Kernel.Release)
 	return Bundle{
 		Mode: l.Bond.Mode, Policy: l.Bond.HashPolicy,
 		Ports: h.UsablePorts(l.Name), Active: l.Bond.Active,
-		Era: eras[0], Doubt: eras[1:], BigEndian: h.Kernel.BigEndian,
+		Era: kernel.Era, Doubt: kernel.Doubt, Discovery: kernel.Discovery, BigEndian: h.Kernel.BigEndian,
 		TLBStatic:       l.Index != 0 && !l.Bond.TLBDynamic && !l.Bond.Unread("tlb_dynamic_lb"),
 		PacketsPerSlave: packetsPerSlave(l.Bond),
 		Queued:          queued(h, l.Bond.Ports),
@@ -153,6 +153,8 @@ func (b Bundle) Place(f flow.Frame) Placement {
 	case b.adaptive() && b.unbalanced(&f):
 		p.Hash = nil
 		return b.onActive(p, b.Mode.String()+" sends such frames on its active link")
+	case b.adaptive() && b.Discovery == DiscoveryUnknown && isDiscovery(&f):
+		p.Hash, p.Why = nil, b.Mode.String()+" sends neighbour discovery on its active link since kernel 5.18, and before as any other frame"
 	case b.Mode == netstate.BalanceALB && !isIP(&f):
 		p.Hash, p.Why = nil, "balance-alb sends ARP on the link that it gave the peer to receive on"
 	case b.Mode == netstate.LACP && b.BroadcastNeighbor && (f.EtherType == etherARP || isDiscovery(&f)):

@@ -45,6 +45,9 @@ func (b Bundle) unbalanced(f *flow.Frame) bool {
 	if !isIP(f) {
 		return b.Mode == netstate.BalanceTLB || f.EtherType != etherARP
 	}
+	if b.Discovery == DiscoveryOnActive && isDiscovery(f) {
+		return true
+	}
 	if b.Mode == netstate.BalanceTLB {
 		return f.DstMAC[0]&1 != 0 // multicast and broadcast
 	}
@@ -54,7 +57,7 @@ func (b Bundle) unbalanced(f *flow.Frame) bool {
 	case !isIPv6(f):
 		return f.Dst == netip.AddrFrom4([4]byte{255, 255, 255, 255}) || f.Proto == protoIGMP
 	}
-	return f.DstMAC == flow.MAC{0x33, 0x33, 0, 0, 0, 1} || f.Src == netip.IPv6Unspecified() || isDiscovery(f)
+	return f.DstMAC == flow.MAC{0x33, 0x33, 0, 0, 0, 1} || f.Src == netip.IPv6Unspecified()
 }
 
 const protoIGMP flow.Proto = 2

@@ -34,6 +34,7 @@ func TestFramesLeftOnTheActiveLink(t *testing.T) {
 		{"IGMP", alb, with(tcp, func(f *flow.Frame) { f.Proto = 2 }), true},
 		{"all nodes", alb, with(six, func(f *flow.Frame) { f.DstMAC = flow.MAC{0x33, 0x33, 0, 0, 0, 1} }), true},
 		{"no address yet", alb, with(six, func(f *flow.Frame) { f.Src = netip.MustParseAddr("::") }), true},
+		{"neighbour discovery", tlb, with(six, func(f *flow.Frame) { f.Proto, f.ICMP = flow.ICMPv6, &flow.ICMPHeader{Type: 136} }), true},
 		{"neighbour discovery", alb, with(six, func(f *flow.Frame) { f.Proto, f.ICMP = flow.ICMPv6, &flow.ICMPHeader{Type: 135} }), true},
 		{"LLDP", tlb, with(tcp, func(f *flow.Frame) { f.EtherType = 0x88cc }), true},
 		{"LLDP", alb, with(tcp, func(f *flow.Frame) { f.EtherType = 0x88cc }), true},
@@ -48,6 +49,27 @@ func TestFramesLeftOnTheActiveLink(t *testing.T) {
 			b.Active = ""
 			if p := b.Place(tt.f); tt.active && (p.Known || !strings.Contains(p.Why, "not given")) {
 				t.Errorf("%s, %s without an active link: %+v", tt.name, tt.mode, p)
+			}
+		}
+	}
+	solicitation := with(six, func(f *flow.Frame) { f.Proto, f.ICMP = flow.ICMPv6, &flow.ICMPHeader{Type: 135} })
+	for _, mode := range []netstate.BondMode{tlb, alb} {
+		for release, want := range map[string]string{
+			"6.1.0-57-amd64": "active", "5.18.0": "active", "5.10.0-46-amd64": "hash", "5.15.153": "hash", "5.15.0-105-generic": "hash",
+			"4.18.0-553.el8_10.x86_64": "unknown", "5.14.0-427.el9": "unknown",
+		} {
+			b := Bundle{Mode: mode, Policy: netstate.VLANSrcMAC, Ports: []string{"a", "b", "c"}, Active: "c", TLBStatic: true}.OfKernel(release)
+			got := "hash"
+			switch p := b.Place(solicitation); {
+			case !p.Known && strings.Contains(p.Why, "5.18"):
+				got = "unknown"
+			case p.Known && p.Hash == nil && p.Link == "c":
+				got = "active"
+			case !p.Known || p.Hash == nil:
+				got = p.Why
+			}
+			if got != want {
+				t.Errorf("%s, kernel %s: %s, want %s", mode, release, got, want)
 			}
 		}
 	}

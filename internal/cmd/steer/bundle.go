@@ -52,18 +52,15 @@ func (b *bundleFlags) onHost(ctx context.Context, con *console.Console, declared
 			return declared, nil, nil
 		}
 		release, err := linuxRelease(ctx, con, b.host)
-		if eras := steer.ErasOf(release); len(eras) > 0 {
-			declared.Era, declared.Doubt = eras[0], eras[1:]
-		}
-		return declared, nil, err
+		return declared.OfKernel(release), nil, err
 	}
 	host, err := discover.Observe(ctx, con, b.host)
 	if err != nil {
 		return declared, nil, err
 	}
 	declared.BigEndian = host.Kernel.BigEndian
-	if eras := steer.ErasOf(host.Kernel.Release); host.Kernel.OS == "linux" && eras != nil {
-		declared.Era, declared.Doubt = eras[0], eras[1:]
+	if host.Kernel.OS == "linux" {
+		declared = declared.OfKernel(host.Kernel.Release)
 	}
 	return declared, &host, nil
 }

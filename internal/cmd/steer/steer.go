@@ -189,8 +189,7 @@ func (b *bundleFlags) resolve(ctx context.Context, con *console.Console) (steer.
 	if err != nil {
 		return steer.Bundle{}, nil, err
 	}
-	eras := steer.ErasOf(b.kernel)
-	if b.kernel != "" && eras == nil {
+	if b.kernel != "" && steer.ErasOf(b.kernel) == nil {
 		return steer.Bundle{}, nil, console.BadUsage("--kernel: want a release such as 6.1 or 5.15.0-105-generic, not "+b.kernel, "")
 	}
 	var bundle steer.Bundle
@@ -215,9 +214,7 @@ func (b *bundleFlags) resolve(ctx context.Context, con *console.Console) (steer.
 	if bigEndian != nil {
 		bundle.BigEndian = *bigEndian
 	}
-	if eras != nil {
-		bundle.Era, bundle.Doubt = eras[0], eras[1:]
-	}
+	bundle = bundle.OfKernel(b.kernel)
 	if b.calibrate {
 		bundle, err = b.calibrated(ctx, con, bundle, host)
 	}

@@ -131,10 +131,10 @@ func (q SteerRequest) parse() (b steer.Bundle, f flow.Frame, err error) {
 	}
 	b.Era = eras[q.Era]
 	if kernel := strings.TrimSpace(q.Kernel); kernel != "" {
-		if eras = steer.ErasOf(kernel); eras == nil {
+		if steer.ErasOf(kernel) == nil {
 			return b, f, fmt.Errorf("kernel: write a release such as 6.1 or 5.15.0-105-generic, not %q", kernel)
 		}
-		b.Era, b.Doubt = eras[0], eras[1:]
+		b = b.OfKernel(kernel)
 	}
 	if f.Src, err = netip.ParseAddr(strings.TrimSpace(q.Src)); err != nil {
 		return b, f, fmt.Errorf("source address: write one such as 10.0.0.1, not %q", q.Src)
