@@ -67,8 +67,12 @@ func readConfig(ctx context.Context, dir, name string) (*string, error) {
 	if err != nil {
 		return nil, console.BadFile("read configuration", err)
 	}
-	if info, err := os.Stat(file); err != nil || !info.Mode().IsRegular() {
-		return nil, err
+	info, err := os.Stat(file)
+	if err != nil {
+		return nil, console.BadFile("read configuration", err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, nil
 	}
 	if !filepath.IsLocal(below) {
 		if !ownPlace(root) {

@@ -110,13 +110,7 @@ func TrialIDs(trials []record.Trial) []string {
 }
 
 func (r *Run) keepTrial(ctx context.Context, id string, t record.Trial) error {
-	if err := record.CheckRates(t); err != nil {
-		return err
-	}
-	text, err := json.Marshal(t)
-	if err == nil {
-		err = wire.CheckValues(text) // who reads it asks that too
-	}
+	text, err := checked(t)
 	if err != nil {
 		return err
 	}
@@ -126,6 +120,18 @@ func (r *Run) keepTrial(ctx context.Context, id string, t record.Trial) error {
 		}
 	}
 	return nil
+}
+
+// checked is a record or a trial as JSON, held against what its reader asks.
+func checked[T record.Record | record.Trial](v T) ([]byte, error) {
+	if err := record.CheckRates(v); err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal(v)
+	if err == nil {
+		err = wire.CheckValues(text)
+	}
+	return text, err
 }
 
 // put keeps a value of the run: it tries until that is done, refused for good,
@@ -155,13 +161,7 @@ func (r *Run) put(ctx context.Context, p wire.StoreParams, value []byte) error {
 
 // keepBase keeps the record without its trials, where it is not as it was.
 func (r *Run) keepBase(ctx context.Context, rec record.Record) error {
-	if err := record.CheckRates(rec); err != nil {
-		return err
-	}
-	text, err := json.Marshal(rec)
-	if err == nil {
-		err = wire.CheckValues(text)
-	}
+	text, err := checked(rec)
 	if err != nil {
 		return err
 	}

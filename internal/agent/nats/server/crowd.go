@@ -42,9 +42,9 @@ func (s *Server) limitEach(all int) {
 	}
 }
 
-// closeSurplus closes the newest of connections, which come with the oldest first, where
-// their identities have too many; most is for one that may change hosts. It returns whose they are; had is
-// what it returned before.
+// closeSurplus closes the newest of connections, which come with the oldest
+// first, where their identities have too many; most is for one that may change
+// hosts. It returns whose they are; had is what it returned before.
 func (s *Server) closeSurplus(conns server.ConnInfos, had map[uint64]claim.Identity, most int, rare *link.LimitedLog) map[uint64]claim.Identity {
 	known, count := make(map[uint64]claim.Identity), make(map[string]int)
 	for _, c := range conns {

@@ -7,10 +7,7 @@ import (
 )
 
 // turns are what people turn on or off, each with the fact of "said" that it helped comes to.
-var turns = []struct {
-	key string
-	is  piece.Pattern
-}{
+var turns = []storyWords{
 	turn("filter_helps", `suricata|snort|zenarmor|crowdsec|ntopng|(?:deep )?packet inspection|dpi|i[dp]s|firewall\w*|iptables|nftables|netfilter|pfctl|pf|anti-?virus|defender|endpoint protection|security (?:software|suite)|threat (?:management|prevention)|netflow|softflowd`),
 	turn("awake_helps", `(?:\w+ )?governor|[cp]-?states?|power (?:management|profile|plan|policy)|speedstep|intel_(?:idle|pstate)|(?:max(?:imum)?|high|full) performance|performance (?:mode|profile|plan)|(?:network|latency|throughput)-(?:latency|throughput|performance)|turbo ?boost`),
 	turn("placed_helps", `irqbalance|(?:irq|smp|interrupt)[ _]?affinity|numa(?: balancing)?|isolcpus|hyper-?threading|smt|rps|rfs|rss|xps|(?:multi-?|rx |tx |receive )queues?|multi-?queue`),
@@ -26,14 +23,8 @@ var turns = []struct {
 }
 
 // turn is one of them: a verb just before what it is, or a state just behind.
-func turn(key, what string) struct {
-	key string
-	is  piece.Pattern
-} {
-	return struct {
-		key string
-		is  piece.Pattern
-	}{key, piece.Compile(`(?i)\b(?:disabl\w+|enabl\w+|turn(?:ed|ing)? o(?:n|ff)|switch(?:ed|ing)? (?:on|off|to|from)|stopp\w+|remov\w+|uninstall\w*|set(?:ting)?|chang\w+|rais(?:ed|ing)|increas(?:ed|ing)|add(?:ed|ing)|mov\w+ \w+ (?:in)?to|without) (?:(?:the|our|my|its|all|deep|cpu) )*(?:` + what + `)(?:\W|$)|\b(?:` + what + `)(?: \([^()]{1,12}\))?(?: is| was| were)? (?:disabled|enabled|turned off|turned on|off|stopped|removed|set|pinned)\b`)}
+func turn(key, what string) storyWords {
+	return storyWords{key, piece.Compile(`(?i)\b(?:disabl\w+|enabl\w+|turn(?:ed|ing)? o(?:n|ff)|switch(?:ed|ing)? (?:on|off|to|from)|stopp\w+|remov\w+|uninstall\w*|set(?:ting)?|chang\w+|rais(?:ed|ing)|increas(?:ed|ing)|add(?:ed|ing)|mov\w+ \w+ (?:in)?to|without) (?:(?:the|our|my|its|all|deep|cpu) )*(?:` + what + `)(?:\W|$)|\b(?:` + what + `)(?: \([^()]{1,12}\))?(?: is| was| were)? (?:disabled|enabled|turned off|turned on|off|stopped|removed|set|pinned)\b`)}
 }
 
 var (
@@ -49,17 +40,22 @@ var (
 // anyRateWord is a rate in bits or bytes a second.
 var anyRateWord = piece.Compile(`(\d+(?:[.,]\d+)?) ?([kKmMgG])i?(b(?:it)?(?:/s|s|ps)?|B(?:yte)?s?(?:/s|ps))\b`)
 
+// compares reports a sentence that states one comparison, without doubt, advice or question.
+func compares(sentence string) bool {
+	return !otherwise.MatchString(sentence) && !adviceRead.MatchString(sentence) && !question.MatchString(sentence+" ")
+}
+
 // leastTurn is how much faster it must be for what was turned to be the cause.
 const leastTurn = 1.3
 
 // turned notes what a sentence says was turned on or off, where it was fixed by that, or was
 // faster then than in the sentence's other state and all that was told before.
 func (s *sink) turned(sentence string, said func(key, value string)) {
-	if otherwise.MatchString(sentence) || adviceRead.MatchString(sentence) || question.MatchString(sentence+" ") {
+	if !compares(sentence) {
 		return
 	}
 	for _, t := range turns {
-		m := t.is.FindStringIndex(sentence)
+		m := t.words.FindStringIndex(sentence)
 		if m == nil {
 			continue
 		}

@@ -193,7 +193,7 @@ func readWords(s *sink, lines []piece.Line) (read int) {
 		switch {
 		case mtuRaised.MatchString(sentence) && !noHelp.MatchString(sentence) && !adviceRead.MatchString(sentence):
 			said("mtu_raised", mtuRaised.FindString(sentence))
-		case largeGives.MatchString(sentence) && s.fasterThan(sentence, largeGives.FindStringIndex(sentence)[1]) && !otherwise.MatchString(sentence) && !adviceRead.MatchString(sentence) && !question.MatchString(sentence+" "):
+		case largeGives.MatchString(sentence) && compares(sentence) && s.fasterThan(sentence, largeGives.FindStringIndex(sentence)[1]):
 			said("mtu_raised", largeGives.FindString(sentence))
 		case mtuHelps.MatchString(sentence) && !noHelp.MatchString(sentence) && !large.MatchString(sentence) && !adviceRead.MatchString(sentence):
 			said("mtu_helps", mtuHelps.FindString(sentence))
@@ -236,8 +236,8 @@ func readWords(s *sink, lines []piece.Line) (read int) {
 	if trip != nil {
 		said("trip_ms", strings.Replace(trip[1], ",", ".", 1))
 	}
-	if m, at := fullCPU.FindStringSubmatch(text), fullCPU.FindStringIndex(text); m != nil && !noHelp.MatchString(m[0]) && !shareOfRate.MatchString(text[at[1]:]) {
-		said("cpu_full", strings.ToLower(strings.Join(m[1:], "")))
+	if at := fullCPU.FindStringIndex(text); at != nil && !noHelp.MatchString(text[at[0]:at[1]]) && !shareOfRate.MatchString(text[at[1]:]) {
+		said("cpu_full", strings.ToLower(strings.Join(fullCPU.FindStringSubmatch(text)[1:], ""))) // groups cost more than a look
 	} else if m := fullElsewhere.FindStringIndex(text); m != nil && !notElsewhere.MatchString(text[max(0, m[0]-12):m[1]]) {
 		said("cpu_full", "one core")
 	} else if m := routerCPU.FindStringSubmatch(text); m != nil && !noHelp.MatchString(text) {

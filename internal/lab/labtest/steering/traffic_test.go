@@ -34,7 +34,9 @@ var kinds = [...]kind{
 	{"icmpv6 echo", func(g generator) flow.Frame { return g.message(g.v6(), flow.ICMPv6, pick[byte](g.r, 128, 129)) }},
 	{"icmpv6", func(g generator) flow.Frame { return g.message(g.v6(), flow.ICMPv6, byte(g.r.Uint32())) }},
 	{"icmpv6 errors", func(g generator) flow.Frame { return g.message(g.v6(), flow.ICMPv6, pick[byte](g.r, 1, 2, 3, 4)) }},
-	{"neighbour discovery", func(g generator) flow.Frame { return g.message(g.v6(), flow.ICMPv6, pick[byte](g.r, 133, 134, 135, 136)) }},
+	{"neighbour discovery", func(g generator) flow.Frame {
+		return g.message(g.v6(), flow.ICMPv6, pick[byte](g.r, 133, 134, 135, 136))
+	}},
 	{"fragments", func(g generator) flow.Frame { return g.fragment(g.v4()) }},
 	{"fragments of IPv6", func(g generator) flow.Frame { return g.fragment(g.v6()) }},
 	{"extension headers", func(g generator) flow.Frame { return g.extended() }},
