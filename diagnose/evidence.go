@@ -10,6 +10,7 @@ package diagnose
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
@@ -26,6 +27,16 @@ const (
 // Fact is one piece of evidence: what was read, its value, and from where.
 func Fact(what, value, source string) record.Evidence {
 	return record.Evidence{What: what, Value: value, Source: source}
+}
+
+// Once is evidence without what is there already.
+func Once(all []record.Evidence) (out []record.Evidence) {
+	for _, e := range all {
+		if !slices.Contains(out, e) {
+			out = append(out, e)
+		}
+	}
+	return out
 }
 
 // Fraction is a part of a whole; zero where either is unknown or no number.

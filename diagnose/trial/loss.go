@@ -2,9 +2,11 @@ package trial
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/linerate/linerate/diagnose"
+	"github.com/linerate/linerate/diagnose/trial/carried"
 	"github.com/linerate/linerate/diagnose/trial/onswitch"
 	"github.com/linerate/linerate/predict/tcp"
 	"github.com/linerate/linerate/record"
@@ -25,7 +27,7 @@ func (v *wayView) lossOnPath() (hypothesis, bool) {
 		evidence: append(append([]record.Evidence{w.lossEvidence()}, v.tcpEvidence()...), v.dropEvidence()...),
 		remedy:   record.ByHand("find where it drops: link errors, a bad cable or optic, a switch buffer (`ip -s link` on both hosts, the switch's counters)"),
 	}
-	h.evidence = append(onceSaid(h.evidence), v.loads()...)
+	h.evidence = append(diagnose.Once(h.evidence), v.loads()...)
 	if w.loss() < lossShare {
 		h.sure = 0.6
 	}
@@ -75,7 +77,7 @@ func (v *wayView) weighLoss(h *hypothesis) {
 		h.sure *= factor
 		h.against = append(h.against, record.Evidence{What: what, Value: value, Source: fromTCP})
 	}
-	swing, _ := v.swing() // a queue that stands lets the rate swing little
+	swing, steady := v.swing() // a queue that stands lets the rate swing little
 	single := w.loss() >= 5*lossShare && v.bursty() < -0.4
 	switch {
 	case swing > veryRough && (single || w.queued() < 2*deepQueue):
@@ -85,8 +87,8 @@ func (v *wayView) weighLoss(h *hypothesis) {
 	case w.queued() > 1:
 		doubt(0.6, "queue on the way", fmt.Sprintf("%.1f ms: losses may be what a full queue drops", w.queue()))
 	}
-	if s, steady := v.swing(); steady && s < flatSwing {
-		doubt(0.75, "swing of the rate from block to block", diagnose.Percent(s)+": losses by chance leave it to swing more")
+	if v.evenly() || steady && swing < flatSwing {
+		doubt(0.6, "swing of the rate from block to block", diagnose.Percent(swing)+": losses by chance leave it to swing more")
 	}
 	if b := v.bursty(); b > 0 {
 		doubt(1-0.5*b, "losses", "several at a time, at a rate that as many single ones would not leave")
@@ -142,6 +144,15 @@ const (
 // Losses that a path shows by itself, and from which on a limit that drops
 // what is above it, into streams of few large packets, is as likely.
 const likelyLoss, unlikelyLoss = 0.06, 0.09
+
+// evenly reports losses of all streams alike that leave the rate steadier than chance would.
+func (v *wayView) evenly() bool {
+	spared := func(l record.Lane) bool {
+		return 2*float64(l.TCP.BytesRetrans) < v.waits.loss()*float64(l.TCP.BytesSent)
+	}
+	full, _ := split(v.egress)
+	return v.trial.Direction == v.way && len(full) == 0 && !slices.ContainsFunc(v.waits.lanes, spared) && carried.Even(v.trial.Blocks, v.waits.repeated)
+}
 
 // bursty is how much speaks for losses that come several at a time, 0 to 1;
 // negative for single ones; zero where nothing tells.
@@ -249,17 +260,4 @@ func (v *wayView) dropper() (where string, onArrival bool) {
 		}
 	}
 	return "", false
-}
-
-// onceSaid leaves out what is there already.
-func onceSaid(all []record.Evidence) []record.Evidence {
-	seen := make(map[record.Evidence]bool)
-	var out []record.Evidence
-	for _, e := range all {
-		if !seen[e] {
-			out = append(out, e)
-		}
-		seen[e] = true
-	}
-	return out
 }

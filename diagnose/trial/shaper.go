@@ -355,6 +355,8 @@ func (v *wayView) queueOrPolicer(swing float64, steady bool) (sure float64, why 
 		sure = 0.5 + 0.2*v.bursty()
 		if v.burst() {
 			sure += 0.25
+		} else if v.evenly() {
+			sure += 0.15
 		}
 		if swing < veryRough {
 			swing = min(swing, roughSwing) // what is dropped comes again, unevenly

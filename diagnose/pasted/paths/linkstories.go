@@ -144,6 +144,26 @@ func sharedLine(v *scene.View) {
 	}
 }
 
+// filledGroup: a group of links of which several ends together get what so many links carry.
+func filledGroup(v *scene.View) {
+	h, x, ok := v.SaidBy("several_ends")
+	most, _, at := saidRate(v, "rate_most", "carried_bps")
+	if !ok || !ofBundle(v) || len(v.Findings)+len(v.Case.Runs)+len(v.Bonds) > 0 {
+		return
+	}
+	for n := 2; n <= 4; n++ {
+		for _, each := range []unit.BitRate{unit.Gbps, 10 * unit.Gbps, 25 * unit.Gbps} {
+			if scene.Close(most, unit.BitRate(n)*each, 0.932, 0.952) {
+				v.Add(record.LineRate, 0.5, h, "the links together",
+					fmt.Sprintf("%v for several ends together, by what is said, is what %d links of %v carry of payload at an MTU of 1500: the bundle is full, and nothing is wrong.", most, n, each),
+					"More takes more or faster links, or larger frames.", scene.Saw("said", strings.TrimSpace(x.Text), x.Source), scene.Saw("said", most.String(), at)).Ask = []scene.Missing{
+					{Command: "cat /proc/net/bonding/*; ip -s link, before and after", Host: "the host with the bundle", Why: "how many links there are, of which speed, and what each carried"}}
+				return
+			}
+		}
+	}
+}
+
 // askedForOne: the question whether a bundle gives one connection, or one guest, more than
 // a link has.
 func askedForOne(v *scene.View) {

@@ -151,7 +151,7 @@ var wayStories = []story{
 }
 
 // allStories are those of every kind, in the order in which they are told.
-var allStories = slices.Concat(stories, narrowStories, waitStories, wayStories, guestStories, heldStories, settingStories, besideStories)
+var allStories = slices.Concat(stories, narrowStories, waitStories, wayStories, guestStories, heldStories, settingStories, besideStories, severalStories)
 
 // linePart is which part of its line rate somebody says is carried.
 func linePart(v *scene.View) (part float64, at piece.Source, ok bool) {

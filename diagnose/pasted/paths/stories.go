@@ -170,7 +170,11 @@ var stories = []story{
 // tellStories are the causes that facts of sentences come to together.
 func tellStories(v *scene.View) {
 	told := make(map[record.Cause]bool)
-	for _, s := range allStories {
+	asked := allStories
+	if ofBundle(v) {
+		asked = slices.Concat(groupStories, allStories)
+	}
+	for _, s := range asked {
 		if told[s.cause] || s.complains && !v.Complains() || surer(v, s.cause, s.sure) && s.cause != record.LACPDown {
 			continue
 		}

@@ -41,3 +41,26 @@ func TestLanes(t *testing.T) {
 		}
 	}
 }
+
+// TestEven: blocks of measured trials, in Mbit/s: what a policer lets through is steadier than
+// what as many losses by chance leave; few losses tell nothing.
+func TestEven(t *testing.T) {
+	policed := []unit.BitRate{53.5, 58.5, 56.7, 54.1, 52.9, 60.2, 54.1, 56.0, 53.0, 56.5, 56.8, 55.3, 62.8}
+	chance := []unit.BitRate{28.2, 29.2, 21.5, 40.8, 31.1, 30.2, 25.6, 34.4, 30.1, 24.3, 33.2, 36.9, 38.7, 33.7, 21.7, 22.5, 39.0, 30.4}
+	for _, c := range []struct {
+		name   string
+		blocks []unit.BitRate
+		lost   float64
+		want   bool
+	}{
+		{"three streams below a policer", policed, 203, true},
+		{"one in thirty lost", chance, 108, false},
+		{"few losses", policed, 20, false},
+		{"few blocks", policed[:4], 203, false},
+		{"nothing carried", make([]unit.BitRate, 12), 203, false},
+	} {
+		if got := Even(c.blocks, c.lost); got != c.want {
+			t.Errorf("%s: %t", c.name, got)
+		}
+	}
+}

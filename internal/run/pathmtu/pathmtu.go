@@ -81,9 +81,17 @@ func Prove(ctx context.Context, at ask.Host, w Way) (diagnosehost.PathProbe, err
 	}
 	out.Sent, out.Passed, out.Named = sent, passed, p.named
 	if err == nil {
-		out.Passes, err = out.MTU, nil
+		out.Passes = out.MTU
 		if passed < sent {
 			out.Passes, err = p.bisect(ctx, out.MTU)
+		}
+	}
+	if err == nil && passed == 0 && p.named == 0 && w.Links <= 1 {
+		// A burst of losses takes three in a row: what is too large never passes.
+		if _, passed, err = p.series(ctx, out.MTU); passed > 0 {
+			out.Sent, out.Passed, out.Passes = 1, 1, out.MTU
+		} else {
+			out.Sent += oneLink
 		}
 	}
 	return out, wrap(w, err)

@@ -21,6 +21,7 @@ type network struct {
 	own    int // above it the sender's kernel refuses
 	silent bool
 	loses  int // every so manieth echo
+	burst  int // so many in a row, behind the first
 	fails  error
 	sent   int
 }
@@ -42,6 +43,9 @@ func (n *network) ping(r agentapi.PingRequest) (agentapi.PingReply, error) {
 	reply := agentapi.PingReply{Sent: r.Count}
 	if n.own > 0 && r.Packet > n.own {
 		reply.TooBig = n.own
+		return reply, nil
+	}
+	if n.sent > 1 && n.sent <= 1+n.burst {
 		return reply, nil
 	}
 	if n.silent || n.loses > 0 && n.sent%n.loses == 0 || r.DontFragment && r.Packet > n.links[n.sent%len(n.links)] {
@@ -74,6 +78,8 @@ func TestProve(t *testing.T) {
 		{"one link of two is small by 4", network{links: []int{9000, 8996}}, 2, false, true, 8996, 0, 250},
 		{"the own link is smaller", network{links: []int{9000}, own: 1500}, 1, false, true, 1500, 1500, 20},
 		{"loss", network{links: []int{9000}, loses: 2}, 1, true, true, 9000, 0, 4},
+		{"a burst of losses just then", network{links: []int{9000}, burst: 4}, 1, true, true, 9000, 0, 60},
+		{"a burst, and a small link", network{links: []int{1500}, burst: 4}, 1, false, true, 1500, 0, 70},
 		{"loss, two links", network{links: []int{9000, 9000}, loses: 14}, 2, true, true, 9000, 0, 30},
 		{"nobody answers", network{silent: true}, 1, false, false, 0, 0, 2},
 	} {

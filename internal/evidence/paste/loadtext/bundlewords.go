@@ -3,7 +3,7 @@ package loadtext
 import "github.com/linerate/linerate/internal/evidence/paste/piece"
 
 // groupWords are names of bundles and their settings beside bundleWords.
-var groupWords = piece.Compile(`(?i)\b(?:team\d+|(?:new-|get-)?net(?:lbfo|switch)team|nic ?teaming|teamed|team (?:them|the|two|three|four|all|my|both|\d|ports?|nics?|cards?|links?)|switch ?team|aggr\d+|802\.1ax|trunk group|(?:lacp|link) group|eth-?trunk|ip[- ]hash|ecmp)\b`)
+var groupWords = piece.Compile(`(?i)\b(?:team\d+|(?:new-|get-)?net(?:lbfo|switch)team|nic ?teaming|teamed|team (?:them|the|two|three|four|all|my|both|\d|ports?|nics?|cards?|links?)|switch ?team|aggr\d+|802\.1ax|trunk group|(?:lacp|link) group|eth-?trunk|ip[- ]hash|ecmp|ifgrps?|interface groups?)\b`)
 
 // bundleStates are how sentences say what is wrong with a bundle that is not just slow,
 // by the fact of "said" that each comes to, the plainest first.
@@ -49,8 +49,8 @@ func bundleState(line string) (key, words string) {
 // uneven is how a sentence says that the links of a bundle do not carry alike, and byChance
 // that another run fares better.
 var (
-	uneven   = piece.Compile(`(?i)\b(?:not|n't|never|hardly|barely)\b[^.;!?]{0,40}\b(?:equally|evenly|uniformly|balanced|(?:load[- ]?)?balancing|load[- ]?balanced?|distribut(?:ed|ing)|spread(?:ing)?)\b|\b(?:unevenly?|unequal(?:ly)?|unbalanced|imbalanced?|lopsided)\b|\b(?:load[- ]?(?:balanc|shar)\w+|hash\w*)\b[^.;!?]{0,24}\b(?:is|are|do|does|did)(?: not|n't) (?:seem to |really |actually )?(?:work|happen|balanc|distribut|spread)\w*`)
-	byChance = piece.Compile(`(?i)\b(?:sometimes|occasionally|now and then|at times|by chance|randomly|every so often|depending on (?:the )?(?:luck|run|ports?))\b[^.;!?]{0,60}\b(?:both|combined|double|twice|aggregated?|the sum|all (?:two|three|four|\d|links|of them))\b`)
+	uneven   = piece.Compile(`(?i)\b(?:not|n't|never|hardly|barely)\b[^.;!?]{0,40}\b(?:equally|evenly|uniformly|balanced|(?:load[- ]?)?balancing|load[- ]?balanced?|distribut(?:ed|ing)|spread(?:ing)?)\b|\b(?:unevenly?|unequal(?:ly)?|unbalanced|imbalanced?|lopsided)\b|\b(?:load[- ]?(?:balanc|shar)\w+|hash\w*)\b[^.;!?]{0,24}\b(?:is|are|do|does|did)(?: not|n't) (?:seem to |really |actually )?(?:work|happen|balanc|distribut|spread)\w*|\bone (?:of (?:the|my|our|its)(?: \w+)? )?(?:ports?|links?|nics?|interfaces?|members?|uplinks?|slaves?)\b[^.;]{0,30}\b(?:heavily|fully|highly|over-?)(?: \w+)? ?(?:utili[sz]ed|used|loaded)\b[^;]{0,40}\b(?:other|second|rest|remaining)\b[^.;]{0,24}\b(?:less|hardly|barely|lightly|under-?(?:used|utili[sz]ed)|idle|little|not)\b`)
+	byChance = piece.Compile(`(?i)\b(?:sometimes|occasionally|now and then|at times|by chance|randomly|every so often|from run to run|(?:on|in|with) (?:some|other) runs?|depending on (?:the )?(?:luck|run|ports?))\b[^.;!?]{0,60}\b(?:both|combined|double|twice|aggregated?|the sum|all (?:two|three|four|\d|links|of them))\b`)
 )
 
 // flowsAdd is how a sentence says that each connection has a limit of its own, without rates.

@@ -26,7 +26,7 @@ const (
 )
 
 // askMarks are words of which each sentence that counts has one.
-var askMarks = []string{"bond", "lacp", "802.3ad", "aggregat", "lag", "channel", "team", "balance-", "jumbo", "mtu", "bytes", "ksoftirqd", "_allowance_exceeded", "iperf",
+var askMarks = []string{"bond", "ifgrp", "interface group", "heavily", "lacp", "802.3ad", "aggregat", "lag", "channel", "team", "balance-", "jumbo", "mtu", "bytes", "ksoftirqd", "_allowance_exceeded", "iperf",
 	"only", "just", "still", "never", "max", "large", "connection", "download", "stream", "capped", "stuck", "limited", "tops out", "should", "hang", "hung", "time", "no re", "no an", "not ", "can't", "cannot", "stall", "unrespons", "hole", "drop", "work", "silently", "100%", "down", "come up", "carrier", "support", "hash", "throughput", "speed of", "bandwidth of", "rate of", "single", "combined", "equal", "even", "balanc", "聚合", "网卡", "агрегац", "объедин", "agr", "bündel"}
 
 func mayAsk(low string) bool {
@@ -191,8 +191,10 @@ func readQuestions(s *sink, lines []piece.Line) (read int) {
 				break
 			}
 		}
-		if m := uneven.FindString(l.Text); m != "" && read == 0 || byChance.MatchString(l.Text) {
-			said("uneven", cmp.Or(m, byChance.FindString(l.Text)))
+		if m := byChance.FindString(l.Text); m != "" {
+			said("by_chance", m)
+		} else if m := uneven.FindString(l.Text); m != "" && read == 0 {
+			said("uneven", m)
 		}
 	}
 	return read

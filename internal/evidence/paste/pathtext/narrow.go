@@ -114,4 +114,4 @@ var guestStories = []storyWords{
 }
 
 // allStories are those of every kind.
-var allStories = slices.Concat(stories, narrowStories, linkStories, guestStories, heldStories, settingStories, besideStories)
+var allStories = slices.Concat(stories, narrowStories, linkStories, guestStories, heldStories, settingStories, besideStories, groupStories)

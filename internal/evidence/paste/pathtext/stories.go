@@ -72,13 +72,13 @@ var (
 )
 
 // parts are stories that name what is there: one may ask about it as well.
-var parts = map[string]bool{"gigabit_part": true, "faster_part": true, "usb2_word": true, "outside": true, "ethernet_word": true, "iscsi": true, "storage": true, "gre_ipsec": true, "narrow_slot": true, "several_ends": true, "one_here": true, "tunnel_word": true, "mac_hash": true, "by_port_id": true, "core_receives": true, "asks_for_one": true, "rss_false": true, "other_slot": true, "routed_way": true, "size_word": true, "multichannel": true, "program": true, "spread_tunnel": true, "esp_offload": true, "at_home": true, "nfs_word": true, "from_outside": true, "window_named": true, "policing": true, "limit_set": true, "speed_test": true}
+var parts = map[string]bool{"second_unreached": true, "several_addresses": true, "nic_or_all": true, "instance_rate": true, "radio_word": true, "fast_card": true, "trunking": true, "gigabit_part": true, "faster_part": true, "usb2_word": true, "outside": true, "ethernet_word": true, "iscsi": true, "storage": true, "gre_ipsec": true, "narrow_slot": true, "several_ends": true, "one_here": true, "tunnel_word": true, "mac_hash": true, "by_port_id": true, "core_receives": true, "asks_for_one": true, "rss_false": true, "other_slot": true, "routed_way": true, "size_word": true, "multichannel": true, "program": true, "spread_tunnel": true, "esp_offload": true, "at_home": true, "nfs_word": true, "from_outside": true, "window_named": true, "policing": true, "limit_set": true, "speed_test": true}
 
 // moreOf is a number before "gigabit" that makes it several.
 var moreOf = piece.Compile(`(?:\d\d|[02-9]|\.\d)[ -]?$`)
 
 // denying are stories whose own words begin with a denial.
-var denying = map[string]bool{"one_bgp_path": true, "no_lacpdus": true, "one_subflow": true, "no_multichannel": true, "one_idle": true, "rss_false": true}
+var denying = map[string]bool{"second_unreached": true, "join_refused": true, "one_bgp_path": true, "no_lacpdus": true, "one_subflow": true, "no_multichannel": true, "one_idle": true, "rss_false": true}
 
 // contrary are words within a story that turn it round.
 var contrary = map[string]piece.Pattern{

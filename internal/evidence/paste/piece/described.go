@@ -99,7 +99,7 @@ func (n *signs) look(text string, above []Line) {
 	if ofSpeaker.MatchString(text) {
 		n.speaker++
 	}
-	if strings.Count(trimmed, " ") < fewestSpaces || !Spoken(text) || !prose.MatchString(text) {
+	if strings.Count(trimmed, " ") < fewestSpaces || !Spoken(text) || !prose.MatchString(text) || listed(trimmed, strings.TrimSpace(before)) {
 		return
 	}
 	n.prose++
@@ -109,6 +109,20 @@ func (n *signs) look(text string, above []Line) {
 	if first := trimmed[0]; first >= 'a' && first <= 'z' && strings.Count(before, " ") >= fewestSpaces && Spoken(before) && prose.MatchString(before) && !endsSentence.MatchString(before) {
 		n.goesOn++
 	}
+}
+
+// listed reports a line that begins with the same three words as the one above it: one of
+// a list of commands.
+func listed(line, above string) bool {
+	end := 0
+	for range 3 {
+		space := strings.IndexByte(line[end:], ' ')
+		if space < 0 {
+			return false
+		}
+		end += space + 1
+	}
+	return strings.HasPrefix(above, line[:end])
 }
 
 // underlines reports a row of one sign below a title as long as it is.

@@ -1,0 +1,59 @@
+package pasted
+
+import (
+	"testing"
+
+	"github.com/linerate/linerate/record"
+)
+
+// TestGroups: what sentences tell of several links together, each with a text that says
+// nothing of the kind.
+func TestGroups(t *testing.T) {
+	const bond = "We have a bond (LACP) of two gigabit ports to the NAS.\n"
+	judgeHardware(t, []hardwareCase{
+		{"by chance", bond + "iperf3 -P 8 gives 940 Mbit/s, and on some runs it shows the combined rate of both links.\n", record.HashImbalance, 0.55, 0.6, "other ports", ""},
+		{"never", bond + "iperf3 -P 8 gives 940 Mbit/s on all runs.\n", record.SingleLink, 0.4, 0.7, "", "other ports"},
+		{"one is full", "Our filer has a two port ifgrp by IP.\nOne of the ports is heavily utilised while the other is less used, which is an issue.\n", record.HashImbalance, 0.4, 0.55, "do not carry alike", ""},
+		{"both alike", "Our filer has a two port ifgrp by IP.\nBoth of the ports are heavily utilised, which is an issue.\n", record.Unknown, 0, 0, "", "do not carry alike"},
+		{"dead ports in turn", "My round robin bond has two ports with a cable and two ports without a cable.\nThat reduces the throughput by half.\n", record.LACPDown, 0.6, 0.65, "miimon", ""},
+		{"all in turn", "My round robin bond has two ports with a cable.\nThat reduces the throughput by half.\n", record.Unknown, 0, 0, "", "miimon 100"},
+		{"LACP's packets late", "Our filer's bundle degrades. Its log has this every few seconds:\n[node-02: clock: net.ifgrp.lacp.link.inactive:error]: ifgrp a1a, port e1c has transitioned to an inactive state. The interface group is in a degraded state.\n", record.LACPDown, 0.6, 0.7, "LACP rate", ""},
+		{"trunking", "We mount NFS by four uplinks and session trunking, but only one uplink is used.\n", record.SingleLink, 0.5, 0.65, "nconnect", ""},
+		{"two ports of a card", "Each port alone reaches close to 100 Gbit/s, but with both ports together we get at most 124 Gbit/s.\n", record.CardSlot, 0.5, 0.6, "LnkSta", ""},
+		{"two ports of a card, in Chinese", "\u6bcf\u4e2a\u7f51\u53e3\u5355\u72ec\u6d4b\u8bd5\u80fd\u8dd1\u6ee125G\uff0c\u53cc\u7f51\u53e3\u540c\u65f6\u6d4b\u8bd5\u7684\u65f6\u5019\u541e\u5410\u91cf\u4e0a\u4e0d\u53bb\uff0c\u6700\u591a32G\n", record.CardSlot, 0.5, 0.6, "LnkSta", ""},
+		{"two ports that add up", "Each port alone reaches close to 100 Gbit/s, and both ports together fill 198 Gbit/s.\n", record.Unknown, 0, 0, "", "they share the slot"},
+		{"a lane for two", "- single port 2.5G: 2.35 Gbits/sec, full speed\n- dual port 2.5G: 1.1 Gbits/sec on each, which is slow\n", record.CardSlot, 0.5, 0.6, "one lane", ""},
+		{"of the instance", "The page of our Azure VM size says expected network performance 4000 Mbps.\nIs this the bandwidth per NIC, or do two NICs double it?\n", record.Shaper, 0.6, 0.65, "all its interfaces", ""},
+		{"of one instance", "The page of our Azure VM size says expected network performance 4000 Mbps.\n", record.Unknown, 0, 0, "", "all its interfaces"},
+		{"the slow line's pace", "I bundle two WANs by a tunnel, 80 Mbit/s and 12 Mbit/s.\nWith both the transfer drops to match the slow one.\n", record.Reordering, 0.5, 0.55, "overtake", ""},
+		{"UDP over two", "Our two WAN links are bonded by ZeroTier with balance-xor.\nI get 190 Mbps by UDP over both, but TCP is extremely slow.\n", record.Reordering, 0.5, 0.6, "overtake", ""},
+		{"round trips that differ", "MPTCP over LTE and WiFi carries 250 Mbit/s where both are near.\nWhen the RTT difference is large the sum gets worse.\n", record.ReceiveWindow, 0.45, 0.55, "longest round trip", ""},
+		{"a join without an answer", "With MPTCP I see only one subflow in use, 90 Mbit/s; the second ones don't connect.\n", record.AsymmetricRoute, 0.55, 0.6, "table 102", ""},
+		{"a second interface", "Our server has two NICs on different subnets.\nWhy does it not respond to pings of the second NIC from another network?\n", record.AsymmetricRoute, 0.55, 0.6, "rp_filter=2", ""},
+		{"one interface", "Our server has a NIC.\nWhy does it not respond to pings from another network?\n", record.Unknown, 0, 0, "", "rp_filter=2"},
+		{"a provider, each connection", "Several sftp at once reach 70 Mbit/s, one only 2 Mbit/s.\nI found that some ISPs limit the upload of a single connection.\n", record.Shaper, 0.55, 0.65, "each connection", ""},
+		{"heaps", "iperf3 -u -b 30M sends very bursty traffic here, by the capture.\nThe router in the middle drops 22 % packet loss, while iperf2 loses nothing.\n", record.Application, 0.5, 0.6, "in heaps", ""},
+		{"slow at 2.5G", "Our board's port drops when it links at 2.5 Gbit/s, which is bad.\nAt 1 Gbit/s it gets 940 Mbit/s, at 2.5 Gbit/s only 210 Mbit/s.\n", record.CardSlot, 0.6, 0.7, "flow control", ""},
+		{"a newer driver", "The throughput of the port is much slower since the latest driver, 300 Mbit/s.\n", record.CardSlot, 0.4, 0.5, "newer version", ""},
+		{"the vendor's radio", "With OpenWrt one stream over 5 GHz Wi-Fi gets 120 Mbit/s, which is slow.\nThe stock firmware with the same settings gets 410 Mbit/s.\n", record.CardSlot, 0.5, 0.55, "aggregation of frames", ""},
+		{"a guest of a fast card", "Our nodes have a 100 Gb network card each.\nTwo guests on them get only 11 Gb/s with virtio adapters.\n", record.ReceiverCPU, 0.5, 0.6, "vhost", ""},
+		{"a full bundle", bond + "Three clients together get 1.89 Gbit/s.\n", record.LineRate, 0.5, 0.55, "nothing is wrong", ""},
+		{"no full bundle", bond + "Three clients together get 1.52 Gbit/s.\n", record.Unknown, 0, 0, "", "nothing is wrong"},
+		{"a router and MACs", bond + "It decides by the MAC address which slave sends, and behind the router all packets have the same MAC address, so only one sends.\n", record.SingleLink, 0.55, 0.65, "layer3+4", ""},
+		{"commands of a switch", "The LAG hashing does not work here.\n" + portChannel + "vlan 100 has a tester at each end of it.\n", record.HashImbalance, 0.4, 0.6, "", "documentation"},
+	})
+}
+
+// portChannel is how SONiC's command line makes a channel of eight ports.
+const portChannel = "config portchannel add PortChannel1\nconfig portchannel member add PortChannel1 Ethernet0\nconfig portchannel member add PortChannel1 Ethernet1\nconfig portchannel member add PortChannel1 Ethernet2\nconfig portchannel member add PortChannel1 Ethernet3\nconfig portchannel member add PortChannel1 Ethernet4\nconfig portchannel member add PortChannel1 Ethernet5\nconfig portchannel member add PortChannel1 Ethernet6\nconfig portchannel member add PortChannel1 Ethernet7\nconfig portchannel add PortChannel2\nconfig portchannel member add PortChannel2 Ethernet8\nconfig portchannel member add PortChannel2 Ethernet9\nconfig portchannel member add PortChannel2 Ethernet10\nconfig portchannel member add PortChannel2 Ethernet11\n"
+
+// TestFlowInCloud: one flow of a test that carries what the provider gives a flow.
+func TestFlowInCloud(t *testing.T) {
+	run := func(rate string) string {
+		return "We run m4.16xlarge instances in a placement group, and one connection is slow.\n[  4] local 172.18.8.230 port 17684 connected to 172.18.0.223 port 5201\n[ ID] Interval           Transfer     Bandwidth       Retr  Cwnd\n[  4]   0.00-1.00   sec  2.33 GBytes  20.0 Gbits/sec  222    227 KBytes\n[  4]   1.00-2.00   sec  1.18 GBytes  " + rate + " Gbits/sec  6239    210 KBytes\n[  4]   2.00-3.00   sec  1.18 GBytes  " + rate + " Gbits/sec  6933    122 KBytes\n"
+	}
+	judgeHardware(t, []hardwareCase{
+		{"a cluster's", run("10.0"), record.Shaper, 0.6, 0.65, "a single flow", ""},
+		{"another rate", run("7.60"), record.Congestion, 0.4, 0.7, "", "a single flow"},
+	})
+}

@@ -1,0 +1,93 @@
+package paths
+
+import (
+	"github.com/linerate/linerate/diagnose/pasted/scene"
+	"github.com/linerate/linerate/record"
+)
+
+var (
+	hashAsks = []scene.Missing{
+		{Command: "cat /proc/net/bonding/* (a switch: show etherchannel load-balance; show port-channel traffic)", Host: "the end that sends", Why: "as root: mode, hash and ports, and how much each carries"},
+		{Command: "ip -s link, before and after", Host: "the end that sends", Why: "which link carried it"}}
+	cardAsks = []scene.Missing{
+		{Command: "lspci -vv (LnkCap and LnkSta); lspci -t", Host: "the host", Why: "as root: the slot of both ports, and of the bridge above them"},
+		{Command: "ethtool -S LINK | grep -iE 'miss|drop|discard|no_buf'", Host: "the host", Why: "of both ports, before and after: what the card itself lost"}}
+)
+
+const hashRemedy = "Let more of a packet count at the end that sends: addresses and ports (bond: xmit_hash_policy=layer3+4; a switch: `port-channel load-balance src-dst-ip-port`, inner headers for tunnels, another seed at each tier); more connections, with ports that differ by more than two (`iperf3 --cport`, `linerate steer pick`). What comes back is the far end's hash."
+
+// groupStories are of links that are one: of a bundle, a team or a group of a filer.
+var groupStories = []story{
+	{[]string{"by_chance"}, []string{"rotates", "striped"}, false, record.HashImbalance, 0.58, "the bundle's hash",
+		"By what is said, it is now the rate of one link and now of several: each run has other ports, and a hash gives each connection a link by them. With few connections several of them often fall on one.",
+		hashRemedy, hashAsks},
+	{[]string{"group_down"}, nil, false, record.LACPDown, 0.66, "a port of the group",
+		"A port of the group goes inactive again and again, by its log: LACP's packets came too late or not at all, or its link went. Meanwhile the group has less, and each change moves flows.",
+		"Compare the LACP rate of both ends (slow at both is the steadier), see that no filter or load keeps LACP's packets, and look for losses of the port itself (cable, module, CRC errors at the switch).", lacpAsks},
+}
+
+// severalStories are of several interfaces that are none.
+var severalStories = []story{
+	{[]string{"trunking", "one_of_links"}, nil, false, record.SingleLink, 0.58, "one connection of NFS",
+		"By what is said, NFS goes over one connection, and so over one link: several links serve one mount only where client and server open several (session trunking of NFS 4.1, nconnect), which both have to support.",
+		"Linux clients: `-o nconnect=4` (and `trunkdiscovery` with NFS 4.1); ESXi: a datastore by NFS 4.1 with several server addresses, of a server that offers trunking (Ganesha does not; Linux's knfsd and ONTAP do); or several mounts by several addresses.", []scene.Missing{
+			{Command: "ss -tin 'dport = 2049'; nfsstat -m", Host: "the client", Why: "how many connections there are, and by which addresses"}}},
+	{[]string{"ports_share"}, []string{"one_here"}, false, record.CardSlot, 0.52, "what both ports share",
+		"By what is said, each port is fast by itself and both are not: they share the slot (PCIe lanes), the card's own processor, or a bridge chip, whose limit is below the sum of the ports.",
+		"See `lspci -vv` for the lanes and generation of the card (two ports of 100G need x16 of PCIe 4.0; two of 10G x8 of 2.0), move it to a full slot, or spread over two cards.", cardAsks},
+	{[]string{"each_less", "single_full"}, nil, false, record.CardSlot, 0.54, "what both ports share",
+		"By what is said, one port alone is fast and both together share about that: they have one lane, one bridge chip or one slot between them.",
+		"See `lspci -vv` and `lspci -t` for the lanes above both ports; a board with more lanes, or one port by another bus.", cardAsks},
+	{[]string{"nic_or_all", "instance_rate"}, nil, false, record.Shaper, 0.62, "the instance (all its interfaces together)",
+		"The rate that a provider names for a type of machine is of the machine: all its interfaces share it, however many there are, and more of them add nothing.",
+		"For more take a larger type. A second interface is for another network, not for more rate.", []scene.Missing{
+			{Command: "iperf3 -c PEER -P 8, by one interface, then by both at once", Host: "the instance", Why: "whether the sum stays the same"}}},
+	{[]string{"multi_wan", "slow_pulls"}, nil, false, record.Reordering, 0.52, "one tunnel over unlike lines",
+		"By what is said, a connection or tunnel goes over a fast and a slow line at once and gets the pace of the slow one: its packets overtake each other, which TCP takes for losses, or what is late keeps the rest waiting.",
+		"Weights in the proportion of the lines, or whole connections for each line; what bundles by packet needs to put them in order again (MPTCP with large buffers and a scheduler that knows the round trips). The slow line only as a spare helps more than it adds.", spreadAsks},
+	{[]string{"udp_adds", "tcp_lags"}, []string{"udp_fine", "bulk_fails"}, false, record.Reordering, 0.5, "packets of one connection over several ways",
+		"By what is said, UDP gets what the ways carry together and TCP does not: packets of a connection go by several ways and overtake each other, which TCP takes for losses.",
+		"Let each connection keep its way (a policy by flow), and test with several; `nstat -az | grep -iE 'reorder|DSACK|OFO'` on both ends counts it.", spreadAsks},
+	{[]string{"mptcp", "rtt_differs", "adds_less"}, nil, false, record.ReceiveWindow, 0.5, "MPTCP's window over unequal paths",
+		"By what is said, paths of unlike round trips add up to less the more they differ: what came by the fast one waits in the receiver's buffer for what is late by the slow one, and with the buffer full nothing is sent.",
+		"Buffers for the sum of the rates times the longest round trip, and more (the third values of tcp_rmem and tcp_wmem at both ends), and a scheduler that minds round trips.", nil},
+	{[]string{"mptcp", "join_refused"}, nil, false, record.AsymmetricRoute, 0.57, "the way of the second subflow",
+		"By what is said, the second subflow asks and gets no answer: from the second address there is no way to the peer and back. Each address needs a table and a rule of its own, and addresses that the other end reaches; a private one behind another network is none.",
+		"`ip rule add from ADDRESS2 table 102`, a default route by LINK2 in that table, and the like at the other end; `ping -I ADDRESS2 PEER` has to answer before MPTCP can.", routeAsks},
+	{[]string{"second_unreached", "several_addresses"}, nil, false, record.AsymmetricRoute, 0.58, "the return path of the second interface",
+		"By what is said, a second interface or address is not answered by: what comes in there is answered by the default route of the first, where a filter (rp_filter, a firewall, the provider) drops it, or the asker does not take it.",
+		"A table for each interface: `ip route add default via GATEWAY2 dev LINK2 table 102`, `ip rule add from ADDRESS2 table 102` (for what is forwarded to a guest: mark the connection where it comes in, `ip rule add fwmark 2 table 102`), and rp_filter=2.", routeAsks},
+	{[]string{"isp_per_flow"}, nil, false, record.Shaper, 0.6, "the provider's limit for each connection",
+		"By what is said, a provider limits each connection: several at once carry more, and one, or a tunnel that looks like one, stays slow.",
+		"Several connections (parallel transfers, several tunnels with a hash over them), or another port or protocol for the tunnel.", []scene.Missing{
+			{Command: "iperf3 -c PEER, then with -P 8", Host: "", Why: "what one and several connections carry"}}},
+	{[]string{"bursty", "lossy"}, nil, false, record.Application, 0.56, "the sender's bursts",
+		"By what is said, a program sends its datagrams in heaps: short of the mean rate nothing would be lost, but each heap comes at the link's rate and overflows a small queue on the way.",
+		"A program that paces (iperf3 3.2 or later, iperf2), fq at the sender (`tc qdisc replace dev LINK root fq`, SO_MAX_PACING_RATE), smaller batches.", []scene.Missing{
+			{Command: "iperf3 --version; iperf3 -u -b RATE --pacing-timer 200", Host: "the sender", Why: "whether finer steps lose less"}}},
+	{[]string{"fast_port_slow"}, nil, true, record.CardSlot, 0.64, "the card at its faster speed",
+		"By what is said, the port is slow at the faster of its speeds and well at the slower one: cable and path carry it, and the card, its driver or flow control does not take what comes at that speed.",
+		"Newer driver and firmware; flow control on for a trial where a faster port sends to it (`ethtool -A LINK rx on tx on`), energy saving off (`ethtool --set-eee LINK eee off`); else let it come up slower.", cardAsks},
+	{[]string{"version_slows"}, []string{"version_helps"}, true, record.CardSlot, 0.46, "the newer version (driver, firmware or kernel)",
+		"By what is said, it is slow since a newer version: the links and the other end could do it before.",
+		"Take the last good one for a trial, compare what both set (`ethtool -k LINK`, `ethtool -c LINK`), and tell its makers which it was.", []scene.Missing{
+			{Command: "ethtool -k LINK; ethtool -i LINK", Host: "the host, with each version", Why: "which offloads and driver differ"}}},
+	{[]string{"vendor_radio", "radio_word"}, nil, true, record.CardSlot, 0.52, "the radio's driver",
+		"By what is said, the vendor's software gets more out of the same radio at the same bitrate: the free driver lacks what it does (aggregation of frames, beam forming, more in flight), so that it is neither the air nor the cables.",
+		"A newer driver and firmware for the radio, the vendor's software where it has to be fast, or another access point.", []scene.Missing{
+			{Command: "iwinfo LINK assoclist", Host: "the access point", Why: "while it runs: bitrate, retries and failures, with each software"}}},
+	{[]string{"virtio_gets", "fast_card"}, nil, false, record.ReceiverCPU, 0.52, "the guest's card (virtio)",
+		"By what is said, a guest with one virtio card gets a part of a fast link: each packet goes through a thread of the hypervisor (vhost) and one queue of the guest, and its core is the limit long before the link.",
+		guestRemedy, guestAsks("its card")},
+}
+
+// lostShare: round robin over ports of which some have no link, where nothing shows them.
+func lostShare(v *scene.View) {
+	h, evidence, ok := saidAll(v, "unplugged", "share_lost", "per_packet")
+	if !ok || len(v.Bonds) > 0 || v.HasFinding(record.LACPDown) {
+		return
+	}
+	v.Add(record.LACPDown, 0.6, h, "the ports without a link",
+		"By what is said, ports without a link are in a group that sends in turn: a driver that does not watch their links gives them a share of the packets, which is lost.",
+		"Let the links be watched (team: `link_watch` ethtool; bond: `miimon 100`), or take such ports out. Sending in turn reorders the packets of a connection, too: LACP with a hash of ports spreads several.", evidence...).Ask = lacpAsks
+}
