@@ -117,20 +117,23 @@ func (v *wayView) worthMending(all []hypothesis) []hypothesis {
 	if best <= 0 {
 		return all
 	}
-	best, first := max(best, v.trial.Goodput)*leastBrought, 0
+	first, least := 0, max(best, v.trial.Goodput)*leastBrought
+	if best < v.trial.Goodput*(1+worthSaying) { // its end alone brings nothing
+		least = v.trial.Goodput * leastBesides
+	}
 	for i, h := range all[1:] {
 		if !named(h) || without.Placement(h.cause) && without.Placement(all[0].cause) {
 			continue
 		}
-		if gained, _ := v.after(h); gained > best {
-			best, first = gained, i+1
+		if gained, _ := v.after(h); gained > least {
+			least, first = gained, i+1
 		}
 	}
 	return slices.Insert(slices.Delete(slices.Clone(all), first, first+1), 0, all[first])
 }
 
-// leastBrought is how many times more something must bring to go before what was first.
-const leastBrought = 1.1
+// How many times more something must bring to go before what was first, or brings nothing.
+const leastBrought, leastBesides = 1.1, 1.05
 
 // finding writes the judgement down.
 func (v *wayView) finding(h hypothesis, others []hypothesis) record.Finding {

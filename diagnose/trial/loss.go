@@ -157,6 +157,7 @@ func (v *wayView) evenly() bool {
 // bursty is how much speaks for losses that come several at a time, 0 to 1;
 // negative for single ones; zero where nothing tells.
 func (v *wayView) bursty() float64 {
+	placedIn := func(x, low, high float64) float64 { return max(-1, min(1, 2*(x-low)/(high-low)-1)) } // -1 to 1
 	score, parts := 0.0, 0.0
 	if left, ok := v.lossLeaves(); ok && v.waits.goodput < left*beyondResponse {
 		parts++
@@ -170,11 +171,6 @@ func (v *wayView) bursty() float64 {
 		return 0
 	}
 	return score / parts
-}
-
-// placedIn maps low to -1 and high to 1.
-func placedIn(x, low, high float64) float64 {
-	return max(-1, min(1, 2*(x-low)/(high-low)-1))
 }
 
 // lossLeaves is what the response of the sender's congestion control to the

@@ -190,7 +190,7 @@ func (v *wayView) worthUnpacing(rate unit.BitRate) bool {
 // flowRate: fq on one of the sender's devices limits each flow to a rate.
 func (v *wayView) flowRate() (hypothesis, bool) {
 	device, rate := v.flowQdisc()
-	if rate <= 0 || !v.room() || len(v.waits.lanes) == 0 {
+	if rate <= 0 || len(v.waits.lanes) == 0 {
 		return hypothesis{}, false
 	}
 	kept, near := 0, 0
@@ -205,9 +205,9 @@ func (v *wayView) flowRate() (hypothesis, bool) {
 	sure := 0.93
 	switch n := mostPaced * float64(len(v.waits.lanes)); {
 	case float64(kept) >= n:
-	case float64(near) >= n && !v.linkBeforePace():
+	case v.room() && float64(near) >= n && !v.linkBeforePace():
 		sure, kept = v.doubtfulPace(), near
-	case v.worthUnpacing(rate):
+	case v.room() && v.worthUnpacing(rate):
 		sure, kept = 0.81, max(kept, near)
 	default:
 		return hypothesis{}, false
