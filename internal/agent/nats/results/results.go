@@ -122,7 +122,7 @@ func (r *Run) keepTrial(ctx context.Context, id string, t record.Trial) error {
 	return nil
 }
 
-// checked is a record or a trial as JSON, held against what its reader asks.
+// checked is a record or a trial as JSON, checked as its reader does.
 func checked[T record.Record | record.Trial](v T) ([]byte, error) {
 	if err := record.CheckRates(v); err != nil {
 		return nil, err

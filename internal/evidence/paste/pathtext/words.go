@@ -237,7 +237,7 @@ func readWords(s *sink, lines []piece.Line) (read int) {
 		said("trip_ms", strings.Replace(trip[1], ",", ".", 1))
 	}
 	if at := fullCPU.FindStringIndex(text); at != nil && !noHelp.MatchString(text[at[0]:at[1]]) && !shareOfRate.MatchString(text[at[1]:]) {
-		said("cpu_full", strings.ToLower(strings.Join(fullCPU.FindStringSubmatch(text)[1:], ""))) // groups cost more than a look
+		said("cpu_full", strings.ToLower(strings.Join(fullCPU.FindStringSubmatch(text)[1:], ""))) // groups cost more than a match
 	} else if m := fullElsewhere.FindStringIndex(text); m != nil && !notElsewhere.MatchString(text[max(0, m[0]-12):m[1]]) {
 		said("cpu_full", "one core")
 	} else if m := routerCPU.FindStringSubmatch(text); m != nil && !noHelp.MatchString(text) {
