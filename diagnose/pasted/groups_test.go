@@ -1,6 +1,7 @@
 package pasted
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/linerate/linerate/record"
@@ -17,7 +18,7 @@ func TestGroups(t *testing.T) {
 		{"both alike", "Our filer has a two port ifgrp by IP.\nBoth of the ports are heavily utilised, which is an issue.\n", record.Unknown, 0, 0, "", "do not carry alike"},
 		{"dead ports in turn", "My round robin bond has two ports with a cable and two ports without a cable.\nThat reduces the throughput by half.\n", record.LACPDown, 0.6, 0.65, "miimon", ""},
 		{"all in turn", "My round robin bond has two ports with a cable.\nThat reduces the throughput by half.\n", record.Unknown, 0, 0, "", "miimon 100"},
-		{"LACP's packets late", "Our filer's bundle degrades. Its log has this every few seconds:\n[node-02: clock: net.ifgrp.lacp.link.inactive:error]: ifgrp a1a, port e1c has transitioned to an inactive state. The interface group is in a degraded state.\n", record.LACPDown, 0.6, 0.7, "LACP rate", ""},
+		{"LACP's packets late", "Our filer's bundle degrades. Its log has this every few seconds:\n[node-02: clock: net.ifgrp.lacp.link.inactive:error]: ifgrp a1a, port e1c has transitioned to an inactive state. The interface group is in a degraded state.\n", record.LACPDown, 0.5, 0.6, "LACP rate", ""},
 		{"trunking", "We mount NFS by four uplinks and session trunking, but only one uplink is used.\n", record.SingleLink, 0.5, 0.65, "nconnect", ""},
 		{"two ports of a card", "Each port alone reaches close to 100 Gbit/s, but with both ports together we get at most 124 Gbit/s.\n", record.CardSlot, 0.5, 0.6, "LnkSta", ""},
 		{"two ports of a card, in Chinese", "\u6bcf\u4e2a\u7f51\u53e3\u5355\u72ec\u6d4b\u8bd5\u80fd\u8dd1\u6ee125G\uff0c\u53cc\u7f51\u53e3\u540c\u65f6\u6d4b\u8bd5\u7684\u65f6\u5019\u541e\u5410\u91cf\u4e0a\u4e0d\u53bb\uff0c\u6700\u591a32G\n", record.CardSlot, 0.5, 0.6, "LnkSta", ""},
@@ -42,6 +43,40 @@ func TestGroups(t *testing.T) {
 		{"a router and MACs", bond + "It decides by the MAC address which slave sends, and behind the router all packets have the same MAC address, so only one sends.\n", record.SingleLink, 0.55, 0.65, "layer3+4", ""},
 		{"commands of a switch", "The LAG hashing does not work here.\n" + portChannel + "vlan 100 has a tester at each end of it.\n", record.HashImbalance, 0.4, 0.6, "", "documentation"},
 	})
+}
+
+// TestNotGroups: sentences that deny it, ask, say the contrary, or speak of something else.
+func TestNotGroups(t *testing.T) {
+	for _, c := range [][2]string{
+		{"Each port alone is slow, near 3 Gbit/s, but both ports together are fine, about 46 Gbit/s in total.\n", "share the slot"},
+		{"Each port reaches near line rate alone, and both ports together reach line rate, about 198 Gbit/s in total, as expected. But the file copy is slow.\n", "share the slot"},
+		{"Single port: full speed 2.35 Gbits/sec. Dual port 2.5G: 2.35 Gbits/sec each, so all is well.\nBut the NAS copies at 100 MB/s only.\n", "bridge chip"},
+		{"Each interface has 9000 MTU and works fine. The other day we lost the second server; only rates near 300 Mbit/s are seen on one interface.\n", "share the slot"},
+		{"Uploads are slow, 20 Mbit/s. I asked the ISP: our provider does not limit a single connection.\n", "limits each connection"},
+		{"One upload only reaches 20 Mbit/s. Does your ISP limit each connection? You should ask.\n", "limits each connection"},
+		{"Our server has two NICs on different subnets and is slow. The second responds at once; one of the two interfaces is reachable at 940 Mbit/s and the other too.\n", "rp_filter=2"},
+		{"Our router has two NICs. It did not respond to the second NIC last year; that was fixed. Now the first carries only 300 Mbit/s of 1 Gbit/s.\n", "rp_filter=2"},
+		{"My round robin bond has two ports. The port is not connected to that switch but to another one. Rates drop to 500 Mbit/s throughput.\n", "miimon 100"},
+		{"Round robin bond: cable unplugged as a test, the interface is not connected then, and we lost no traffic: failover works. But one stream gets 600 Mbit/s.\n", "miimon 100"},
+		{"iperf3 -u -b 30M shows 2 % packet loss over our link. The traffic is not in bursts; iperf3 paces it, no bursts in the capture.\n", "in heaps"},
+		{"Session trunking works well here: NFS fills all four uplinks. In the old setup only one uplink was used. Now write is slow, 300 Mbit/s.\n", "goes over one connection"},
+		{"Everything goes over one link now, as we pulled the other. The nconnect option is set to 8. The read rate is 940 Mbit/s.\n", "goes over one connection"},
+		{"At 1 Gbit/s we only get 200 Mbit/s, and at 10 Gbit/s only the best: 9.4 Gbit/s. Why is the port slow?\n", "faster of its speeds"},
+		{"The port falls back to 1 Gbit/s when it runs at 10 Gbit/s in summer. It is slow.\n", "faster of its speeds"},
+		{"With OpenWrt one stream over 5 GHz Wi-Fi gets 410 Mbit/s. The stock firmware gets only 120 Mbit/s, which is slow.\n", "aggregation of frames"},
+		{"Our nodes have a 100 Gb network card each. Two guests get 24 Gb/s with SR-IOV, no virtio here. We have 95 Gb/s on the host.\n", "one virtio card"},
+		{"ZeroTier over one link: UDP gets 90 Mbps and TCP is still slow, 20 Mbit/s, because the receiving disk is slow.\n", "overtake"},
+		{"Our Azure VM has 4000 Mbps expected network performance. I know that bandwidth is per VM, not per NIC. With one stream I get 900 Mbit/s only.\n", "all its interfaces"},
+		{"To share load, an instance may have several NICs. The baseline network bandwidth of an instance is 5 Gbps. The throughput per NIC was 900 Mbit/s with a bad cable on our own host.\n", "all its interfaces"},
+		{"We have a LACP bundle of two 1G links. Three clients together get 1.88 Gbit/s down, but uploads of one are slow, 200 Mbit/s.\n", "nothing is wrong"},
+		{"We compare with AWS, but this is in our own rack: two hosts with 10 Gbit/s cards, slow.\n$ iperf3 -c 192.0.2.2 -t 10\nConnecting to host 192.0.2.2, port 5201\n[  5] local 192.0.2.1 port 51234 connected to 192.0.2.2 port 5201\n[ ID] Interval           Transfer     Bitrate         Retr\n[  5]   0.00-10.00  sec  11.0 GBytes   9.41 Gbits/sec    0             sender\n[  5]   0.00-10.04  sec  11.0 GBytes   9.41 Gbits/sec                  receiver\n", "a single flow"},
+	} {
+		for _, f := range judge(c[0]).Findings {
+			if strings.Contains(f.Text, c[1]) {
+				t.Errorf("%s: named %s: %s", c[0], f.Cause, f.Text)
+			}
+		}
+	}
 }
 
 // portChannel is how SONiC's command line makes a channel of eight ports.

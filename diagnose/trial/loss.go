@@ -87,8 +87,11 @@ func (v *wayView) weighLoss(h *hypothesis) {
 	case w.queued() > 1:
 		doubt(0.6, "queue on the way", fmt.Sprintf("%.1f ms: losses may be what a full queue drops", w.queue()))
 	}
-	if v.evenly() || steady && swing < flatSwing {
-		doubt(0.6, "swing of the rate from block to block", diagnose.Percent(swing)+": losses by chance leave it to swing more")
+	switch chance := diagnose.Percent(swing) + ": losses by chance leave it to swing more"; {
+	case v.evenly():
+		doubt(0.6, "swing of the rate from block to block", chance)
+	case steady && swing < flatSwing:
+		doubt(0.75, "swing of the rate from block to block", chance)
 	}
 	if b := v.bursty(); b > 0 {
 		doubt(1-0.5*b, "losses", "several at a time, at a rate that as many single ones would not leave")

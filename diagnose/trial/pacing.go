@@ -115,12 +115,10 @@ func (v *wayView) payloadShare(l record.Lane) float64 {
 	return mss / (mss + float64(frameHeaders(v.trial.Protocol, l.Dst.Is6())))
 }
 
-// mostPaced is the share of the streams that must keep to a rate for it to be
-// what holds them: luck and a start-up leave out one or the other.
+// mostPaced of the streams must keep to a rate: luck and a start-up leave out one or the other.
 const mostPaced = 0.7
 
-// nearPace is the share of a pace above which it may still be what binds,
-// where losses or late packets take a little more.
+// nearPace is the share of a pace above which it may still bind: late packets take a little.
 const nearPace = 0.65
 
 // coarsePace is the same where the host itself holds back what congestion
@@ -204,7 +202,7 @@ func (v *wayView) flowRate() (hypothesis, bool) {
 	}
 	sure := 0.93
 	switch n := mostPaced * float64(len(v.waits.lanes)); {
-	case float64(kept) >= n:
+	case float64(kept) >= n && v.share() < fullLink:
 	case v.room() && float64(near) >= n && !v.linkBeforePace():
 		sure, kept = v.doubtfulPace(), near
 	case v.room() && v.worthUnpacing(rate):

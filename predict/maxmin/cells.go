@@ -36,7 +36,6 @@ type Filler struct {
 func (f *Filler) Fill(cells []Cell) float64 {
 	f.left = append(f.left[:0], f.Capacity...)
 	f.demand = append(f.demand[:0], f.Capacity...)
-	clear(f.demand)
 	active := 0
 	for i := range cells {
 		c := &cells[i]
@@ -44,11 +43,12 @@ func (f *Filler) Fill(cells []Cell) float64 {
 		if c.Streams > 0 {
 			c.Rate = growing
 			active++
-			f.ask(c, 1)
 		}
 	}
 	level, total := 0.0, 0.0
-	for active > 0 {
+	for before := -1; active > 0 && active != before; {
+		before = active
+		f.ask(cells)
 		step := f.nextStop(cells, level)
 		if math.IsInf(step, 1) {
 			return step
@@ -65,7 +65,11 @@ func (f *Filler) Fill(cells []Cell) float64 {
 			c.Rate = level
 			total += level * c.Streams
 			active--
-			f.ask(c, -1)
+		}
+	}
+	for i := range cells { // capacities or caps that are no numbers stop nobody
+		if cells[i].Rate == growing {
+			cells[i].Rate = 0
 		}
 	}
 	return total
@@ -74,10 +78,16 @@ func (f *Filler) Fill(cells []Cell) float64 {
 // growing marks a cell whose streams have not stopped.
 const growing = -1
 
-// ask adds a cell's demand for each unit of growth, or with -1 takes it off.
-func (f *Filler) ask(c *Cell, sign float64) {
-	for _, l := range c.Loads {
-		f.demand[l.Resource] += sign * min(l.Weight, Heaviest) * c.Streams
+// ask adds up what the growing cells demand for each unit of growth. It does so anew at
+// every step: what taking demands off again leaves of large ones is a demand of nobody.
+func (f *Filler) ask(cells []Cell) {
+	clear(f.demand)
+	for i := range cells {
+		if c := &cells[i]; c.Rate == growing {
+			for _, l := range c.Loads {
+				f.demand[l.Resource] += min(l.Weight, Heaviest) * c.Streams
+			}
+		}
 	}
 }
 
@@ -91,16 +101,12 @@ func (f *Filler) nextStop(cells []Cell, level float64) float64 {
 		}
 	}
 	for r, d := range f.demand {
-		if d > residue {
+		if d > 0 {
 			step = min(step, f.left[r]/d)
 		}
 	}
 	return max(step, 0)
 }
-
-// residue is what rounding may leave of a demand that was taken off again;
-// a real one is at least a stripe's share of a stream.
-const residue = 1e-9
 
 // stopped reports that a cell cannot grow: rounding leaves a full resource
 // with a billionth of its capacity.

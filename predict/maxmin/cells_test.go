@@ -36,3 +36,26 @@ func TestFillersAgree(t *testing.T) {
 		}
 	})
 }
+
+// TestFillEnds: heavy weights, whose sums are rounded, and numbers that are none.
+func TestFillEnds(t *testing.T) {
+	heavy := []Cell{
+		{Streams: 3, Cap: math.Inf(1), Loads: []Load{{0, 386333.0001840742}}},
+		{Streams: 7, Cap: math.Inf(1), Loads: []Load{{0, 839635.2787298774}}},
+		{Streams: 1, Cap: math.Inf(1), Loads: []Load{{0, 690830.8124103526}}},
+		{Streams: 1, Cap: math.Inf(1), Loads: []Load{{1, 1}}},
+	}
+	f := Filler{Capacity: []float64{1e9, 1e10}}
+	if f.Fill(heavy); math.Abs(heavy[3].Rate-1e10) > 1 || heavy[0].Rate <= 0 {
+		t.Errorf("heavy: %+v", heavy)
+	}
+	for _, capacity := range []float64{math.NaN(), math.Inf(1), 1e9} {
+		for _, most := range []float64{math.NaN(), math.Inf(1), 1e6} {
+			f, cells := Filler{Capacity: []float64{capacity}}, []Cell{{Streams: 2, Cap: most, Loads: []Load{{0, 1}}}}
+			f.Fill(cells)
+			if want := min(most, capacity/2); want < 1e9 && math.Abs(cells[0].Rate-want) > 1 {
+				t.Errorf("capacity %v, cap %v: %v", capacity, most, cells[0].Rate)
+			}
+		}
+	}
+}

@@ -1,8 +1,13 @@
 package paths
 
 import (
+	"fmt"
+	"strings"
+
 	"github.com/linerate/linerate/diagnose/pasted/scene"
+	"github.com/linerate/linerate/internal/evidence/paste/piece"
 	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/unit"
 )
 
 var (
@@ -21,8 +26,8 @@ var groupStories = []story{
 	{[]string{"by_chance"}, []string{"rotates", "striped"}, false, record.HashImbalance, 0.58, "the bundle's hash",
 		"By what is said, it is now the rate of one link and now of several: each run has other ports, and a hash gives each connection a link by them. With few connections several of them often fall on one.",
 		hashRemedy, hashAsks},
-	{[]string{"group_down"}, nil, false, record.LACPDown, 0.66, "a port of the group",
-		"A port of the group goes inactive again and again, by its log: LACP's packets came too late or not at all, or its link went. Meanwhile the group has less, and each change moves flows.",
+	{[]string{"group_down"}, nil, false, record.LACPDown, 0.56, "a port of the group",
+		"A port of the group went inactive, by its log: LACP's packets came too late or not at all, or its link went. Meanwhile the group has less, and each change moves flows.",
 		"Compare the LACP rate of both ends (slow at both is the steadier), see that no filter or load keeps LACP's packets, and look for losses of the port itself (cable, module, CRC errors at the switch).", lacpAsks},
 }
 
@@ -35,9 +40,6 @@ var severalStories = []story{
 	{[]string{"ports_share"}, []string{"one_here"}, false, record.CardSlot, 0.52, "what both ports share",
 		"By what is said, each port is fast by itself and both are not: they share the slot (PCIe lanes), the card's own processor, or a bridge chip, whose limit is below the sum of the ports.",
 		"See `lspci -vv` for the lanes and generation of the card (two ports of 100G need x16 of PCIe 4.0; two of 10G x8 of 2.0), move it to a full slot, or spread over two cards.", cardAsks},
-	{[]string{"each_less", "single_full"}, nil, false, record.CardSlot, 0.54, "what both ports share",
-		"By what is said, one port alone is fast and both together share about that: they have one lane, one bridge chip or one slot between them.",
-		"See `lspci -vv` and `lspci -t` for the lanes above both ports; a board with more lanes, or one port by another bus.", cardAsks},
 	{[]string{"nic_or_all", "instance_rate"}, nil, false, record.Shaper, 0.62, "the instance (all its interfaces together)",
 		"The rate that a provider names for a type of machine is of the machine: all its interfaces share it, however many there are, and more of them add nothing.",
 		"For more take a larger type. A second interface is for another network, not for more rate.", []scene.Missing{
@@ -45,7 +47,7 @@ var severalStories = []story{
 	{[]string{"multi_wan", "slow_pulls"}, nil, false, record.Reordering, 0.52, "one tunnel over unlike lines",
 		"By what is said, a connection or tunnel goes over a fast and a slow line at once and gets the pace of the slow one: its packets overtake each other, which TCP takes for losses, or what is late keeps the rest waiting.",
 		"Weights in the proportion of the lines, or whole connections for each line; what bundles by packet needs to put them in order again (MPTCP with large buffers and a scheduler that knows the round trips). The slow line only as a spare helps more than it adds.", spreadAsks},
-	{[]string{"udp_adds", "tcp_lags"}, []string{"udp_fine", "bulk_fails"}, false, record.Reordering, 0.5, "packets of one connection over several ways",
+	{[]string{"udp_adds", "tcp_lags", "multi_wan"}, []string{"udp_fine", "bulk_fails"}, false, record.Reordering, 0.5, "packets of one connection over several ways",
 		"By what is said, UDP gets what the ways carry together and TCP does not: packets of a connection go by several ways and overtake each other, which TCP takes for losses.",
 		"Let each connection keep its way (a policy by flow), and test with several; `nstat -az | grep -iE 'reorder|DSACK|OFO'` on both ends counts it.", spreadAsks},
 	{[]string{"mptcp", "rtt_differs", "adds_less"}, nil, false, record.ReceiveWindow, 0.5, "MPTCP's window over unequal paths",
@@ -79,6 +81,34 @@ var severalStories = []story{
 	{[]string{"virtio_gets", "fast_card"}, nil, false, record.ReceiverCPU, 0.52, "the guest's card (virtio)",
 		"By what is said, a guest with one virtio card gets a part of a fast link: each packet goes through a thread of the hypervisor (vhost) and one queue of the guest, and its core is the limit long before the link.",
 		guestRemedy, guestAsks("its card")},
+}
+
+// mostTogether is the part of one port's rate up to which each of two is slow.
+const mostTogether = 0.65
+
+// portsTogether: two ports that together get about what one gets alone.
+func portsTogether(v *scene.View) {
+	h, evidence, ok := saidAll(v, "single_full", "each_less")
+	if !ok || v.HasFinding(record.CardSlot) {
+		return
+	}
+	one, each := lastRate(evidence[0].Value), lastRate(evidence[1].Value)
+	if one <= 0 || each <= 0 || float64(each) > mostTogether*float64(one) {
+		return
+	}
+	v.Add(record.CardSlot, 0.54, h, "what both ports share",
+		fmt.Sprintf("By what is said, one port alone gets %v, and both at once %v each: they have one lane, one bridge chip or one slot between them.", one, each),
+		"See `lspci -vv` and `lspci -t` for the lanes above both ports; a board with more lanes, or one port by another bus.", evidence...).Ask = cardAsks
+}
+
+var rateOfPort = piece.Compile(`(?i)(\d[\d.]*) ?([mg])b`)
+
+// lastRate is the last rate that stands in some words; zero none.
+func lastRate(text string) (rate unit.BitRate) {
+	for _, m := range rateOfPort.FindAllStringSubmatch(text, 8) {
+		rate = unit.BitRate(piece.Float(m[1]) * piece.Decimal[strings.ToUpper(m[2])])
+	}
+	return rate
 }
 
 // lostShare: round robin over ports of which some have no link, where nothing shows them.

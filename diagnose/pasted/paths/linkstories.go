@@ -148,7 +148,7 @@ func sharedLine(v *scene.View) {
 func filledGroup(v *scene.View) {
 	h, x, ok := v.SaidBy("several_ends")
 	most, _, at := saidRate(v, "rate_most", "carried_bps")
-	if !ok || !ofBundle(v) || len(v.Findings)+len(v.Case.Runs)+len(v.Bonds) > 0 {
+	if !ok || !ofBundle(v) || v.Complains() || len(v.Findings)+len(v.Case.Runs)+len(v.Bonds) > 0 {
 		return
 	}
 	for n := 2; n <= 4; n++ {

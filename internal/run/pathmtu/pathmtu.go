@@ -88,11 +88,12 @@ func Prove(ctx context.Context, at ask.Host, w Way) (diagnosehost.PathProbe, err
 	}
 	if err == nil && passed == 0 && p.named == 0 && w.Links <= 1 {
 		// A burst of losses takes three in a row: what is too large never passes.
-		if _, passed, err = p.series(ctx, out.MTU); passed > 0 {
+		if sent, passed, err = p.series(ctx, out.MTU); passed > 0 {
 			out.Sent, out.Passed, out.Passes = 1, 1, out.MTU
 		} else {
-			out.Sent += oneLink
+			out.Sent += sent
 		}
+		out.Named = p.named
 	}
 	return out, wrap(w, err)
 }

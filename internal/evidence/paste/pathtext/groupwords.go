@@ -6,19 +6,19 @@ import "github.com/linerate/linerate/internal/evidence/paste/piece"
 // link, two ports of one card, lines that differ, and a second interface; each a
 // fact of "said" as those of stories are.
 var groupStories = []storyWords{
-	{"one_of_links", piece.Compile(`(?i)\bonly (?:1|one|a single)(?: [\d.]+ ?[mg]\w*)?(?: physical)? (?:uplinks?|links?|nics?|ports?|interfaces?|lines?|paths?|slaves?) (?:is |was |seems |gets |being |to be )*(?:utili[sz]ed|used|active|busy|loaded)\b|\b(?:everything|all(?: of it| traffic| flows)?) (?:leaves|goes|runs|exits)\b[^.;]{0,12}\b(?:through|by|over|via|on) (?:only |just )?(?:one|a single|1) (?:physical )?(?:interface|nic|port|link)\b`)},
+	{"one_of_links", piece.Compile(`(?i)\bonly (?:1|one|a single)(?: [\d.]+ ?[mg]\w*)?(?: physical)? (?:uplinks?|links?|nics?|ports?|interfaces?|lines?|paths?|slaves?) (?:is |seems |gets |being |to be )+(?:utili[sz]ed|used|active|busy|loaded)\b`)},
 	{"trunking", piece.Compile(`(?i)\b(?:nfs|session|client) ?(?:v?4\.[12] )?(?:session )?trunking\b|\bnconnect\b`)},
 	// Ports without a link, to which round robin goes on giving packets.
-	{"unplugged", piece.Compile(`(?i)\b(?:ports?|links?|interfaces?|nics?|slaves?|members?)\b[^.;]{0,40}\b(?:(?:no|without (?:a |any )?)(?: \w+)? ?(?:cables?|carrier|link)\b|unplugged|not (?:plugged|connected|cabled))|\b(?:un(?:plugged|connected)|disconnected) (?:ports?|links?|interfaces?|nics?)\b|\beth\d[^.;]{0,20}\b(?:are|is) not(?: plugged| connected)?\s*$`)},
-	{"share_lost", piece.Compile(`(?i)\b(?:lower\w*|reduc\w+|los[est]\w*|decreas\w+|down|drop\w*|less)\b[^.;]{0,24}\b(?:traffic|rate|throughput|bandwidth|speed|performance|\d\d ?%)|\b(?:traffic|throughput|bandwidth|rate) (?:reduction|loss|drop)\b`)},
+	{"unplugged", piece.Compile(`(?i)\b(?:ports?|links?|interfaces?|nics?|slaves?|members?)\b[^.;]{0,40}\b(?:(?:no|without (?:a |any )?)(?: \w+)? ?(?:cables?|carrier|link)\b|unplugged|not (?:plugged in|plugged|connected|cabled)(?:[.,;)]|\s*$| and\b))|\b(?:un(?:plugged|connected)|disconnected) (?:ports?|links?|interfaces?|nics?)\b|\beth\d[^.;]{0,20}\b(?:are|is) not(?: plugged| connected)?\s*$`)},
+	{"share_lost", piece.Compile(`(?i)\b(?:lower\w*|reduc\w+|los[est]\w*|decreas\w+|down|drop\w*|less)(?: (?:the|its|our|my|total|by|in|some|much|more))* (?:traffic|rate|throughput|bandwidth|speed|performance|\d\d ?%)|\b(?:traffic|throughput|bandwidth|rate) (?:reduction|loss|drop)\b`)},
 	{"group_down", piece.Compile(`(?i)\bifgrp\.lacp\.link\.inactive\b|\bports? \S{1,12} has transitioned to an inactive state\b`)},
 	// Two ports of one card.
-	{"ports_share", piece.Compile(`(?i)\b(?:each|either|every|single|one)(?: [\w.]+){0,2} (?:port|interface|nic)s?\b[^;]{0,60}\b(?:alone|by itself|separately|individually|fine|ok(?:ay)?|full(?: speed)?|close to|near\w*|line rate)\b[^;]{0,90}\b(?:both|dual|two|together|simultaneous\w*|at the same time|other|second|unrelated)(?: [\w.]+)? ?(?:ports?|interfaces?|nics?)?\b[^;]{0,110}\b(?:only|at most|max\w*|drops?|los[est]\w*|limited|about|around|total)\b`)},
+	{"ports_share", piece.Compile(`(?i)\b(?:each|either|every|single)(?: [\w.]+){0,2} (?:port|interface|nic)s?\b(?:[^.;]|\.\d){0,60}\b(?:alone|by itself|separately|individually)\b(?:[^.;]|\.\d){0,90}\b(?:both|together|simultaneous\w*|at the same time)\b(?:[^.;]|\.\d){0,60}\b(?:only|at most|drops?|limited|stuck|max\w* out)\b|\bone of the (?:ports?|interfaces?|nics?)\b(?:[^.;]|\.\d){0,60}\b(?:ok(?:ay)?|fine)\b(?:[^.;]|\.\d){0,60}\b(?:other|second|unrelated) (?:port|interface|nic)\b(?:[^.;]|\.\d){0,120}\b(?:drops?|los[es]\w*)\b`)},
 	{"ports_share", piece.Compile(`(?:单|每个?|每一个)(?:网)?口[^。；]{0,30}(?:接近|达到|跑满|能跑|正常)[^。；]{0,20}[^。；]{0,12}(?:双|两个?|同时)(?:网)?口?[^。；]{0,40}(?:上不去|最多|只有|只能|不到)`)},
 	{"each_less", piece.Compile(`(?i)\b(?:dual|both|two) ports?\b[^;]{0,50}\d[\d.]* ?[mg]\w*(?:/s\w*)?\W{0,3} (?:on )?each\b`)},
-	{"single_full", piece.Compile(`(?i)\b(?:single|one) port\b[^;]{0,40}\b(?:full (?:speed|rate)|line rate)`)},
+	{"single_full", piece.Compile(`(?i)\b(?:single|one) port\b[^;]{0,40}?\d[\d.]* ?[mg]b\w*(?:/s\w*)?`)},
 	// What a machine in a cloud may have, of all its cards together.
-	{"nic_or_all", piece.Compile(`(?i)\b(?:bandwidth|throughput|performance|[mg]bps)\b[^.;?]{0,30}\b(?:per|for each|of each) (?:nic|interface|network card|adapter|eni)\b|\b(?:2|two|several|multiple|more) (?:nics?|enis?|interfaces)\b[^?]{0,60}\b(?:total|doubles?|add up|twice)\b`)},
+	{"nic_or_all", piece.Compile(`(?i)\b(?:what|which)(?:['’]s| is| are)?\b[^.;?]{0,40}\bper (?:nic|interface|network card|adapter|eni)\b|\b(?:is|does|are)\b[^.;?]{0,50}\bper (?:nic|interface|network card|adapter|eni)\b[^.;?]{0,40}\?|\b(?:2|two|several|multiple|more) (?:nics?|enis?|interfaces)\b[^?]{0,60}\b(?:total|doubles? it|double|add up|twice)\b[^?]{0,40}\?`)},
 	{"instance_rate", piece.Compile(`(?i)\b(?:expected|baseline|burst|max\w*) network (?:performance|bandwidth)\b|\bnetwork (?:performance|bandwidth) of (?:the|an|my|our) (?:instance|vm|virtual machine)\b`)},
 	// Lines that differ, under one connection or one tunnel.
 	{"slow_pulls", piece.Compile(`(?i)\b(?:drops?|falls?|slows?(?: down)?|goes|reduced)\b[^.;]{0,20}\b(?:to match|to the (?:speed|rate|pace|level) of|as slow as)\b`)},
@@ -28,24 +28,24 @@ var groupStories = []storyWords{
 	{"adds_less", piece.Compile(`(?i)\b(?:aggr\w*|sum|total|combined|throughput|tp)\b[^.;]{0,24}\b(?:gets?|getting|is|becomes?|becoming) (?:\w+ )?(?:worse|less|lower|smaller)\b|\bless than\b[^.;]{0,24}\b(?:one|single) (?:interface|link|path)\b`)},
 	{"join_refused", piece.Compile(`(?i)\b(?:second|other|additional)(?: ones?)?(?: sub-?flows?)?\b[^.;]{0,16}\b(?:don['’]?t|do not|doesn['’]?t|never|can['’]?t|cannot) (?:connect|join|answer|get (?:an )?answer)|\btri(?:es|ed) to connect\b[^.;]{0,40}\bsub-?flow\b[^.;]{0,24}\b(?:can['’]?t|cannot|fails?)`)},
 	// A second interface that nobody reaches.
-	{"second_unreached", piece.Compile(`(?i)\b(?:only one(?: of (?:them|these|the \w+))?|one of (?:the |these )?(?:two|them|ips|addresses|nics|interfaces))\b[^.;]{0,24}\b(?:is |are )?(?:reachable|answers?|responds?)\b|\b(?:not|n['’]t|never) (?:respond|answer|repl)\w*\b[^.;?]{0,40}\b(?:second|2nd|other) (?:nic|interface|ip|address|card|adapter)\b|\b(?:access|reach|ping|connect to)\b[^.;?]{0,60}\bon one (?:nic|interface|address|ip),? but not (?:on |via |by )?(?:the |an)?other\b`)},
+	{"second_unreached", piece.Compile(`(?i)\bonly one(?: of (?:them|these|the \w+))?\b[^.;]{0,24}\b(?:is |are )?(?:reachable|answers?|responds?)\b|\b(?:do(?:es)?\b[^.;?]{0,40}\bnot|do(?:es)?n[\'’]t|never|cannot|can[\'’]?t|no longer) (?:respond|answer|repl)\w*\b[^.;?]{0,40}\b(?:second|2nd|other) (?:nic|interface|ip|address|card|adapter)\b|\b(?:access|reach|ping|connect to)\b[^.;?]{0,60}\bon one (?:nic|interface|address|ip),? but not (?:on |via |by )?(?:the |an)?other\b`)},
 	{"several_addresses", piece.Compile(`(?i)\b(?:2|two|three|several|multiple|both)(?: \w+){0,2} (?:nics?|interfaces?|ips?|ip addresses|addresses|network cards|subnets|adapters)\b|\bsecond (?:nic|interface|network card|adapter)\b`)},
 	// What one limits for each connection.
 	{"isp_per_flow", piece.Compile(`(?i)\b(?:isps?|providers?|carriers?|telcos?)\b[^.;]{0,30}\b(?:limit|throttl|cap|shap|restrict)\w*\b[^.;]{0,40}\b(?:single|per|each|one) (?:link|connection|stream|session|flow|tcp)\b`)},
 	// Packets of a program that come in heaps.
-	{"bursty", piece.Compile(`(?i)\biperf\d?\b[^;]{0,80}\b(?:burst(?:s|y|iness)|in bursts)\b|\b(?:sending|traffic|udp) (?:is |are )?(?:very |so |too |quite )?bursty\b`)},
+	{"bursty", piece.Compile(`(?i)\biperf\d?\b(?:[^.;]|\.\d){0,80}\b(?:burst(?:s|y|iness)|in bursts)\b|\b(?:sending|traffic|udp) (?:is |are )?(?:very |so |too |quite )?bursty\b`)},
 	// A port that is slow at the faster of its speeds.
-	{"fast_port_slow", piece.Compile(`(?i)\b(?:drops?|falls?|slow\w*)\b[^.;]{0,30}\bwhen\b[^.;]{0,24}\b(?:at|runs? at|links? at|set to|connected at)\b[^.;]{0,8}\b(?:2[.,]5|5|10) ?g\w*|\bat 1 ?g\w*(?:/s)?\b[^;]{0,60}\bat (?:2[.,]5|5|10) ?g\w*(?:/s)?\b[^;]{0,30}\b(?:only|just|drops?|slow\w*)\b`)},
+	{"fast_port_slow", piece.Compile(`(?i)\b(?:rx|tx|speed|throughput|rate|performance|download|upload)\b[^.;]{0,24}\b(?:drops?|falls?|slow\w*)\b[^.;]{0,30}\bwhen\b[^.;]{0,24}\bat\b[^.;]{0,8}\b(?:2[.,]5|5|10) ?g\w*|\bat 1 ?g\w*(?:/s)?\b(?:[^.;]|\.\d){0,24}\b(?:reach\w*|full\w*|fine|9\d\d ?m\w*|line rate)\b(?:[^.;]|\.\d){0,30}\bat (?:2[.,]5|5|10) ?g\w*(?:/s)?\b(?:[^.;]|\.\d){0,30}\b(?:only|just|drops?|slow\w*)\b`)},
 	// It was faster before a new version.
 	{"version_slows", piece.Compile(`(?i)\b(?:way down|(?:much |far |very |a lot )?slow\w*|worse|dropp?\w*|degrad\w*|regress\w*|lower)\b[^.;]{0,20}\b(?:with|since|after|from)\b[^.;]{0,12}\b(?:the |a |an )?(?:latest|newer|newest|recent|updat\w+|upgrad\w+)\b[^.;]{0,24}\b(?:builds?|versions?|drivers?|firmwares?|kernels?|releases?)\b`)},
 	// The same way and disks, and another program is fast.
 	{"slower_than_other", piece.Compile(`(?i)\b(?:slow\w*|worse|poor)\b[^.;]{0,40}\b(?:compared (?:to|with)|than)\b[^.;]{0,40}\b(?:server|client|program|tool|implementation|file manager)\b|\b(?:other|another) (?:file managers?|programs?|apps?|tools?|servers?)\b(?: [\w']+){0,4} (?:reach|gets?|achieves?|writes?|does|do|manages?|runs?|has)\b[^.;\d]{0,12}\d[\d.]* ?[kmg]b?\w*`)},
 	// A guest's card, and a link that is far faster.
-	{"virtio_gets", piece.Compile(`(?i)\b(?:only |just )?(?:get|gets|reach\w*|see|have)\b[^.;]{0,16}\b(?:\d|1\d|2\d)(?:\s?-\s?\d\d?)? ?gb\w*(?:/s)?\b[^;]{0,80}\bvirtio`)},
+	{"virtio_gets", piece.Compile(`(?i)\b(?:only |just )?(?:get|gets|reach\w*|see|have)\b[^.;]{0,16}\b(?:\d|1\d|2\d)(?:\s?-\s?\d\d?)? ?gb\w*(?:/s)?\b(?:[^.;]|\.\d){0,60}\b(?:with|by|over|using|through|via) (?:\w+ ){0,2}virtio`)},
 	{"fast_card", piece.Compile(`(?i)\b(?:40|50|100|200|400) ?g(?:b|bps|be|bit\w*|bits?/s)?\b[^.;]{0,24}\b(?:network cards?|nics?|cards?|ports?|adapters?|links?)\b|\b(?:40|50|100|200)000 ?mb`)},
 	// The switch's or host's hash of MAC addresses, as it is told.
 	{"mac_hash", piece.Compile(`(?i)\b(?:layer[- ]?2|l2) (?:information|hash\w*|policy)\b|\b(?:chooses?|decides?|selects?|picks?)\b[^.;]{0,24}\bby (?:the )?mac(?: address(?:es)?)?\b`)},
 	// The vendor's software for a radio, and another.
-	{"vendor_radio", piece.Compile(`(?i)\b(?:stock|original|oem|factory|vendor(?:'s)?)(?: [\w.-]+){0,2} (?:firmware|image|software)\b[^;]{0,80}\b(?:gets?|gives?|shows?|reach\w*|does|is)\b[^.;\d]{0,12}[~>]{0,2}\d{2,4}\+? ?m`)},
+	{"vendor_radio", piece.Compile(`(?i)\b(?:stock|original|oem|factory|vendor(?:\'s)?)(?: [\w.-]+){0,2} (?:firmware|image|software)\b(?: \([^()]*\))?[^.;]{0,60}\b(?:gets?|gives?|shows?|reach\w*|does|is)\b(?: about| around| up to| at)? ?[~>]{0,2}\d{2,4}\+? ?m`)},
 	{"radio_word", piece.Compile(`(?i)\b(?:wi-?fi|wlan|802\.11\w*|2\.4 ?ghz|5 ?ghz|wireless)\b`)},
 }

@@ -68,11 +68,14 @@ var stories = []storyWords{
 // Words before a story, in its own sentence, that deny it or only wonder.
 var (
 	denies  = piece.Compile(`(?i)\b(?:not|no|never|isn'?t|aren'?t|wasn'?t|don'?t|doesn'?t|didn'?t|without|ruled out|neither|nor|instead of)\b[^,;:]{0,24}$`)
-	wonders = piece.Compile(`(?i)\b(?:maybe|perhaps|might|could (?:it |this |that )?be|may be|wonder\w*|guess\w*|suspect\w*|probably|possibly|not sure|i think|whether|what if|assum\w+|if)\b[^;]{0,60}$`)
+	wonders = piece.Compile(`(?i)\b(?:maybe|perhaps|might|could (?:it |this |that )?be|may be|wonder\w*|worr\w+|guess\w*|suspect\w*|probably|possibly|not sure|i think|whether|what if|assum\w+|if)\b[^;]{0,60}$`)
 )
 
 // parts are stories that name what is there: one may ask about it as well.
 var parts = map[string]bool{"second_unreached": true, "several_addresses": true, "nic_or_all": true, "instance_rate": true, "radio_word": true, "fast_card": true, "trunking": true, "gigabit_part": true, "faster_part": true, "usb2_word": true, "outside": true, "ethernet_word": true, "iscsi": true, "storage": true, "gre_ipsec": true, "narrow_slot": true, "several_ends": true, "one_here": true, "tunnel_word": true, "mac_hash": true, "by_port_id": true, "core_receives": true, "asks_for_one": true, "rss_false": true, "other_slot": true, "routed_way": true, "size_word": true, "multichannel": true, "program": true, "spread_tunnel": true, "esp_offload": true, "at_home": true, "nfs_word": true, "from_outside": true, "window_named": true, "policing": true, "limit_set": true, "speed_test": true}
+
+// asked is how what is behind some words makes a question of them.
+var asked = piece.Compile(`^[^.!?]*(?:\.\w[^.!?]*)*\?`)
 
 // moreOf is a number before "gigabit" that makes it several.
 var moreOf = piece.Compile(`(?:\d\d|[02-9]|\.\d)[ -]?$`)
@@ -83,6 +86,7 @@ var denying = map[string]bool{"second_unreached": true, "join_refused": true, "o
 // contrary are words within a story that turn it round.
 var contrary = map[string]piece.Pattern{
 	"modes_differ":    piece.Compile(`(?i)\b(?:nothing|neither|nor|none|no longer)\b`),
+	"bursty":          piece.Compile(`(?i)\b(?:not|no|never|without|paces?)\b`),
 	"half_duplex":     piece.Compile(`(?i)\b(?:not|never|no)\b|n['’]t\b`),
 	"other_way_fills": piece.Compile(`(?i)\b(?:not|never|cannot)\b|n['’]t\b`),
 }
@@ -91,7 +95,7 @@ var contrary = map[string]piece.Pattern{
 var supposable = map[string]bool{"udp_near": true, "large_stalls": true, "asks_for_one": true, "host_works": true, "each_same": true}
 
 // afterwards are stories that a sentence may take back behind them.
-var afterwards = map[string]bool{"table_full": true, "rpf_drops": true, "cpu_bound": true}
+var afterwards = map[string]bool{"isp_per_flow": true, "rtt_differs": true, "trunking": true, "share_lost": true, "table_full": true, "rpf_drops": true, "cpu_bound": true}
 
 // doubted are words behind a story that take it back.
 var doubted = piece.Compile(`(?i)\b(?:never|supposed\w*|thought|did nothing|no (?:effect|difference|change)|not (?:the case|true|it))\b`)
@@ -106,10 +110,10 @@ func (s *sink) tellStories(text string, l piece.Line) {
 		all = append(all, text)
 	}
 	for _, sentence := range all {
-		asks := strings.HasSuffix(strings.TrimSpace(sentence), "?")
+		_, behind, _ := strings.Cut(text, sentence)
 		for _, story := range allStories {
 			m := story.words.FindStringIndex(sentence)
-			if m == nil || s.told(story.key) || asks && !parts[story.key] {
+			if m == nil || s.told(story.key) || !parts[story.key] && asked.MatchString(sentence[m[1]:]+behind) {
 				continue
 			}
 			before := sentence[:m[0]]
