@@ -41,6 +41,17 @@ func TestGroups(t *testing.T) {
 		{"a full bundle", bond + "Three clients together get 1.89 Gbit/s.\n", record.LineRate, 0.5, 0.55, "nothing is wrong", ""},
 		{"no full bundle", bond + "Three clients together get 1.52 Gbit/s.\n", record.Unknown, 0, 0, "", "nothing is wrong"},
 		{"a router and MACs", bond + "It decides by the MAC address which slave sends, and behind the router all packets have the same MAC address, so only one sends.\n", record.SingleLink, 0.55, 0.65, "layer3+4", ""},
+		{"a hash of layer 2", "The NAS has two ports teamed by 802.3ad, with the hash type Layer 2.\nCopies with three PCs at a time show no improvement over one link.\n", record.HashImbalance, 0.5, 0.6, "by MAC addresses", ""},
+		{"a hash of layer 2+3", "The NAS has two ports teamed by 802.3ad, with the hash type Layer 2+3.\nCopies with three PCs at a time show an improvement over one link.\n", record.Unknown, 0, 0, "", "by MAC addresses"},
+		{"a child outside", "I made an 802.3ad bond of two ports, but one of the child devices is inactive all the time.\n", record.LACPDown, 0.45, 0.6, "", ""},
+		{"half is lost", "Our bond of two ports is in mode 0 (round-robin), and half of all traffic is lost without a word.\n", record.LACPDown, 0.5, 0.6, "static group", ""},
+		{"plugged again", "After a restart the LAGG is not usable until the cables are replugged, with errors on it.\n", record.LACPDown, 0.5, 0.6, "begin anew", ""},
+		{"bound to the other", "With iperf3 -B and the address of the 10G card the data comes from the other NIC, 940 Mbit/s.\n", record.AsymmetricRoute, 0.5, 0.6, "bind-dev", ""},
+		{"bound as it should be", "With iperf3 -B and the address of the 10G card the data comes from the 10G NIC, 940 Mbit/s.\n", record.LineRate, 0.4, 0.5, "", "bind-dev"},
+		{"one WAN", "Our router bundles two WAN lines, but only one WAN is used, 150 Mbit/s.\n", record.SingleLink, 0.45, 0.6, "", ""},
+		{"two lines, in Chinese", "\u4e24\u6761\u7535\u4fe1\u5bbd\u5e26\u540c\u65f6\u63a5\u4e0a\uff0c\u53ea\u6709\u4e00\u6761\u80fd\u8dd1\u6ee1\n", record.SingleLink, 0.5, 0.55, "addresses of their own", ""},
+		{"both ports of a card", "A dual-port card gets 21 GB/s by one port.\nWith both ports in use the bandwidth does not improve.\n", record.CardSlot, 0.5, 0.6, "LnkSta", ""},
+		{"one member of each", "After an update of the switch each of the eight port channels gets a share, but within each port-channel the packets leave by one and the same member.\n", record.HashImbalance, 0.4, 0.6, "", ""},
 		{"commands of a switch", "The LAG hashing does not work here.\n" + portChannel + "vlan 100 has a tester at each end of it.\n", record.HashImbalance, 0.4, 0.6, "", "documentation"},
 	})
 }
@@ -69,6 +80,9 @@ func TestNotGroups(t *testing.T) {
 		{"Our Azure VM has 4000 Mbps expected network performance. I know that bandwidth is per VM, not per NIC. With one stream I get 900 Mbit/s only.\n", "all its interfaces"},
 		{"To share load, an instance may have several NICs. The baseline network bandwidth of an instance is 5 Gbps. The throughput per NIC was 900 Mbit/s with a bad cable on our own host.\n", "all its interfaces"},
 		{"We have a LACP bundle of two 1G links. Three clients together get 1.88 Gbit/s down, but uploads of one are slow, 200 Mbit/s.\n", "nothing is wrong"},
+		{"With no improvement in sight three PCs copy at 940 Mbit/s each over our 802.3ad team, whose hash is Layer 3+4.\n", "by MAC addresses"},
+		{"One of the ports was inactive for a day, as we had pulled it; our bond has both now, and a copy is slow, 80 MB/s.\n", "two groups"},
+		{"Only one WAN is there, 150 Mbit/s, and one LTE modem is used as a spare line.\n", "no part of what bundles"},
 		{"We compare with AWS, but this is in our own rack: two hosts with 10 Gbit/s cards, slow.\n$ iperf3 -c 192.0.2.2 -t 10\nConnecting to host 192.0.2.2, port 5201\n[  5] local 192.0.2.1 port 51234 connected to 192.0.2.2 port 5201\n[ ID] Interval           Transfer     Bitrate         Retr\n[  5]   0.00-10.00  sec  11.0 GBytes   9.41 Gbits/sec    0             sender\n[  5]   0.00-10.04  sec  11.0 GBytes   9.41 Gbits/sec                  receiver\n", "a single flow"},
 	} {
 		for _, f := range judge(c[0]).Findings {
@@ -81,6 +95,35 @@ func TestNotGroups(t *testing.T) {
 
 // portChannel is how SONiC's command line makes a channel of eight ports.
 const portChannel = "config portchannel add PortChannel1\nconfig portchannel member add PortChannel1 Ethernet0\nconfig portchannel member add PortChannel1 Ethernet1\nconfig portchannel member add PortChannel1 Ethernet2\nconfig portchannel member add PortChannel1 Ethernet3\nconfig portchannel member add PortChannel1 Ethernet4\nconfig portchannel member add PortChannel1 Ethernet5\nconfig portchannel member add PortChannel1 Ethernet6\nconfig portchannel member add PortChannel1 Ethernet7\nconfig portchannel add PortChannel2\nconfig portchannel member add PortChannel2 Ethernet8\nconfig portchannel member add PortChannel2 Ethernet9\nconfig portchannel member add PortChannel2 Ethernet10\nconfig portchannel member add PortChannel2 Ethernet11\n"
+
+// TestMeshAlone: MPTCP endpoints as they are typed, with and without the flag that opens
+// subflows.
+func TestMeshAlone(t *testing.T) {
+	typed := func(flags string) string {
+		return "MPTCP gives only 90 Mbit/s here, by two links of 100.\nh1.cmd(\"ip mptcp limits set subflows 4 add_addr_accepted 4\")\nh1.cmd(\"ip mptcp endpoint add 10.0.0.2 dev h1-eth0 " + flags + "\")\nh1.cmd(\"ip mptcp endpoint add 10.0.1.2 dev h1-eth1 " + flags + "\")\n"
+	}
+	judgeHardware(t, []hardwareCase{
+		{"fullmesh alone", typed("fullmesh"), record.SingleLink, 0.6, 0.7, "and not subflow", ""},
+		{"both", typed("subflow fullmesh"), record.Unknown, 0, 0, "", "and not subflow"},
+	})
+}
+
+// TestFarGPUs: where GPUs and cards are, as nvidia-smi shows it.
+func TestFarGPUs(t *testing.T) {
+	table := func(ways ...string) string {
+		text := "nccl-tests are slow with two cards, not faster than with one.\n\tGPU0\tGPU1\tGPU2\tGPU3\tNIC0\tNIC1\tCPU Affinity\tNUMA Affinity\n"
+		for i, way := range ways {
+			row := []string{"SYS", "SYS", "SYS", "SYS"}
+			row[i] = " X "
+			text += "GPU" + string(rune('0'+i)) + "\t" + strings.Join(row, "\t") + "\t" + way + "\tSYS\t0-31\t0\n"
+		}
+		return text + "NIC0\tSYS\tSYS\tSYS\tSYS\t X \tSYS\nNIC1\tSYS\tSYS\tSYS\tSYS\tSYS\t X \n"
+	}
+	judgeHardware(t, []hardwareCase{
+		{"far", table("SYS", "NODE", "SYS", "PIX"), record.CardSlot, 0.5, 0.6, "3 of 4 GPUs", ""},
+		{"near", table("PIX", "PXB", "PHB", "SYS"), record.Unknown, 0, 0, "", "GPUs reach"},
+	})
+}
 
 // TestFlowInCloud: one flow of a test that carries what the provider gives a flow.
 func TestFlowInCloud(t *testing.T) {

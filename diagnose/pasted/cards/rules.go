@@ -6,6 +6,6 @@ import "github.com/linerate/linerate/diagnose/pasted/scene"
 func Rules() []scene.Rule {
 	return []scene.Rule{
 		slots, legacySlots, cardTotal, queuePairs, oneCoreInterrupts, unevenQueues, fullBacklog,
-		slowPort, slowerThanOnce, brokenPair, stalledCard, speedUnread, restlessPort, guestDrops, hostDrops, kernelWords, fullSockets, wrongSums,
+		slowPort, slowerThanOnce, brokenPair, stalledCard, farGPUs, speedUnread, restlessPort, guestDrops, hostDrops, kernelWords, fullSockets, wrongSums,
 	}
 }

@@ -20,7 +20,7 @@ func Rules() []scene.Rule {
 		farNode, boundNodes, unscaledAIX, polling, unheard, solarisBuffers, hostModel, aggregates, interfaceOptions, outOfSync,
 		windows, paced, stalledRuns, smallBuffers,
 		guestCardsEmulated, guestLimits, guestQueue, onePath,
-		standby, nearPath, oneInterface, subflowLimits, backupSubflows, unscaled, reversePath, stripped,
+		standby, nearPath, oneInterface, subflowLimits, backupSubflows, meshAlone, unscaled, reversePath, stripped,
 		windowsRSS, rscOff, hyperVQueues, windowsTuning, preferredLink, teamFailures,
 	}
 }

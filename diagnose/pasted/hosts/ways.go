@@ -158,6 +158,31 @@ func backupSubflows(v *scene.View) {
 	}
 }
 
+// meshAlone: endpoints of fullmesh that are no subflow endpoints: from them a host joins
+// only addresses that its peer signals beyond the one it is connected to, and opens none by
+// itself (net/mptcp/pm_netlink.c, select_local_address and fill_local_addresses_vec).
+func meshAlone(v *scene.View) {
+	for _, h := range v.Hosts {
+		var evidence []record.Evidence
+		for _, name := range h.Subjects("mptcp endpoint") {
+			x, _ := h.Get("mptcp endpoint "+name, "flags")
+			if strings.Contains(x.Text, "subflow") {
+				evidence = nil
+				break
+			}
+			if strings.Contains(x.Text, "fullmesh") {
+				evidence = append(evidence, scene.Saw("endpoint "+name, x.Text, x.Source))
+			}
+		}
+		if len(evidence) < 2 || !v.Complains() {
+			continue
+		}
+		v.Add(record.SingleLink, 0.66, h, "the MPTCP endpoints of "+scene.NameOf(h),
+			"The MPTCP endpoints have the flag fullmesh and not subflow: by itself the host opens no further subflow from them, and one link carries all.",
+			"`ip mptcp endpoint add ADDRESS dev LINK subflow fullmesh` for each address of the client (after `ip mptcp endpoint flush`); signal stays for the server's.", evidence...)
+	}
+}
+
 // unscaled: a host that has window scaling off.
 func unscaled(v *scene.View) {
 	trip := roundTrip(v)

@@ -26,6 +26,12 @@ var groupStories = []story{
 	{[]string{"by_chance"}, []string{"rotates", "striped"}, false, record.HashImbalance, 0.58, "the bundle's hash",
 		"By what is said, it is now the rate of one link and now of several: each run has other ports, and a hash gives each connection a link by them. With few connections several of them often fall on one.",
 		hashRemedy, hashAsks},
+	{[]string{"mac_hash", "several_ends", "no_gain"}, []string{"routed_way"}, false, record.HashImbalance, 0.54, "the hash of MAC addresses",
+		"By what is said, the link is chosen by MAC addresses, and several hosts together get no more than one link: with few of them all may fall on one, and all that comes through one router does.",
+		hashRemedy, hashAsks},
+	{[]string{"child_inactive"}, nil, false, record.LACPDown, 0.5, "a port that stays outside",
+		"By what is said, of two ports one stays out of the bundle: the other end has them in two groups, in none, or as single ports, and LACP takes only those that lead to one partner and have one speed.",
+		"Make the two switch ports one LACP group, of one speed, on one switch (or one stack); then look at each port's aggregator.", lacpAsks},
 	{[]string{"group_down"}, nil, false, record.LACPDown, 0.56, "a port of the group",
 		"A port of the group went inactive, by its log: LACP's packets came too late or not at all, or its link went. Meanwhile the group has less, and each change moves flows.",
 		"Compare the LACP rate of both ends (slow at both is the steadier), see that no filter or load keeps LACP's packets, and look for losses of the port itself (cable, module, CRC errors at the switch).", lacpAsks},
@@ -33,6 +39,18 @@ var groupStories = []story{
 
 // severalStories are of several interfaces that are none.
 var severalStories = []story{
+	{[]string{"half_lost", "per_packet"}, nil, false, record.LACPDown, 0.56, "the ports at the switch (no group)",
+		"By what is said, a part of the packets is lost where they are sent in turn: the switch has the ports as single ones, learns the one address now here, now there, and sends what comes back to a port where nobody takes it, or a link in the turn is dead.",
+		"Make the switch's ports one static group (balance-rr and balance-xor need that), or LACP at both ends; without a switch that can, active-backup or balance-alb. See that each link by itself passes pings.", lacpAsks},
+	{[]string{"lacp_replug"}, nil, false, record.LACPDown, 0.54, "the bundle after a restart",
+		"By what is said, the bundle is not usable until its links are plugged again: the two ends do not agree on it when they start (one comes up before the other, a driver that tells the link late, LACP slow), and a new link makes them begin anew.",
+		"LACP fast at both ends, active at one at least; the bundle made after the links are up (a delay, `updelay`), newer driver or firmware; flow control and EEE off for a trial.", lacpAsks},
+	{[]string{"bind_ignored"}, nil, false, record.AsymmetricRoute, 0.58, "the route, whatever address is bound",
+		"By what is said, a test is bound to one interface's address and its packets leave by another: an address chooses no interface. The route to the peer does, and in one subnet all interfaces answer for all addresses.",
+		"A route of its own for that address: `ip rule add from ADDRESS table 102`, `ip route add SUBNET dev LINK table 102`; or bind to the device (`iperf3 --bind-dev LINK`, iperf2 -B ADDRESS%LINK), each interface in a subnet of its own.", routeAsks},
+	{[]string{"multi_wan", "one_of_links"}, []string{"proxied", "spare_line", "adds_not"}, false, record.SingleLink, 0.5, "one of the lines",
+		"By what is said, one of several lines carries all: either each connection has one line and there is one connection, or the other line is no part of what bundles them (its tunnel or subflow does not come to be, its rule or weight leaves it out).",
+		"See that each line alone works with the bundle, then test with many connections; the log of what bundles them says whether both are joined.", wanAsks},
 	{[]string{"trunking", "one_of_links"}, nil, false, record.SingleLink, 0.58, "one connection of NFS",
 		"By what is said, NFS goes over one connection, and so over one link: several links serve one mount only where client and server open several (session trunking of NFS 4.1, nconnect), which both have to support.",
 		"Linux clients: `-o nconnect=4` (and `trunkdiscovery` with NFS 4.1); ESXi: a datastore by NFS 4.1 with several server addresses, of a server that offers trunking (Ganesha does not; Linux's knfsd and ONTAP do); or several mounts by several addresses.", []scene.Missing{

@@ -99,6 +99,7 @@ var readers = piece.Table{
 	hosttext.IPRoute,
 	hosttext.IPRule,
 	hosttext.GivenRules,
+	hosttext.GPUTopology,
 	hosttext.RouteTable,
 	switchtext.ChannelSummary,
 	switchtext.ChannelLists,

@@ -3,7 +3,7 @@ package loadtext
 import "github.com/linerate/linerate/internal/evidence/paste/piece"
 
 // groupWords are names of bundles and their settings beside bundleWords.
-var groupWords = piece.Compile(`(?i)\b(?:team\d+|(?:new-|get-)?net(?:lbfo|switch)team|nic ?teaming|teamed|team (?:them|the|two|three|four|all|my|both|\d|ports?|nics?|cards?|links?)|switch ?team|aggr\d+|802\.1ax|trunk group|(?:lacp|link) group|eth-?trunk|ip[- ]hash|ecmp|ifgrps?|interface groups?)\b`)
+var groupWords = piece.Compile(`(?i)\b(?:team\d+|(?:new-|get-)?net(?:lbfo|switch)team|port channels?|nic ?teaming|teamed|team (?:them|the|two|three|four|all|my|both|\d|ports?|nics?|cards?|links?)|switch ?team|aggr\d+|802\.1ax|trunk group|(?:lacp|link) group|eth-?trunk|ip[- ]hash|ecmp|ifgrps?|interface groups?)\b`)
 
 // bundleStates are how sentences say what is wrong with a bundle that is not just slow,
 // by the fact of "said" that each comes to, the plainest first.
@@ -31,6 +31,7 @@ var bundleStates = []struct {
 	{"not_up", piece.Compile(`(?i)(?:lacp|bond\d?|聚合)[^。；;\n]{0,12}(?:协商(?:失败|不成功|不上|不起来)|起不来|未及时(?:发出|收到))`)},
 	// Some of its links carry, others do not.
 	{"few_links", piece.Compile(`(?i)\b(?:hash(?:ed|es)?|sent|mapped|pinned|go(?:es)?|fall|land)(?: in)? ?to the same (?:ecmp |lag |bond |channel )?(?:path|member|next[- ]?hop|link)s?\b`)},
+	{"few_links", piece.Compile(`(?i)\bwithin each (?:port-?channel|lag|bundle|channel)\b[^.;!?]{0,60}\b(?:one|a single|the same)(?: and the same)? (?:members?|links?|ports?)\b`)},
 	{"few_links", piece.Compile(`(?i)\balways (?:picks?|uses?|takes?|chooses?|selects?|hash(?:es)? to) (?:only )?(?:one|the same|a single) (?:of the |one of the )?(?:lag |bond |channel |bundle |ecmp )?(?:members?|links?|ports?|slaves?|next[- ]?hops?)\b`)},
 	{"few_links", piece.Compile(`(?i)(?:\bnot|n['’]t|\bnever)\b(?: \w+){0,2} (?:us(?:e|es|ed|ing)|utili[sz](?:e|es|ed|ing)|tak(?:e|es|ing)) all(?: of)?(?: \w+){0,3} (?:links?|nics?|ports?|slaves?|interfaces?|members?|uplinks?|vmnics?|adapters?)\b`)},
 	{"few_links", piece.Compile(`(?i)\bonly (?:two|2|three|3)\b(?: \w+){0,3} (?:links?|nics?|ports?|slaves?|interfaces?|members?|uplinks?|vmnics?)\b`)},

@@ -6,13 +6,14 @@ import (
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
 )
 
-// MPTCP reads ip mptcp endpoint and limits, and mptcpize's like.
+// MPTCP reads ip mptcp endpoint and limits, as they are shown and as they are typed, in a
+// script too.
 var MPTCP = piece.Reader{
 	Kind:     "ip mptcp",
 	Commands: []string{"ip"},
 	Starts: func(line string) bool {
 		text := strings.TrimSpace(line)
-		return strings.Contains(text, " id ") && mptcpEndpoint.MatchString(text) || strings.HasPrefix(text, "add_addr_accepted ") || strings.HasPrefix(text, "id ") && mptcpOld.MatchString(text)
+		return strings.Contains(text, "ip mptcp ") && (mptcpAdded.MatchString(text) || mptcpSet.MatchString(text)) || strings.Contains(text, " id ") && mptcpEndpoint.MatchString(text) || strings.HasPrefix(text, "add_addr_accepted ") || strings.HasPrefix(text, "id ") && mptcpOld.MatchString(text)
 	},
 	Read: reading(readMPTCP),
 }
@@ -22,6 +23,15 @@ var mptcpEndpoint = piece.Compile(`^([0-9a-fA-F.:]+)(?: port \d+)? id (\d+)((?: 
 var mptcpOld = piece.Compile(`^id (\d+)((?: (?:subflow|signal|backup|fullmesh))*)(?: dev (\S+))? ([0-9a-fA-F.:]+)\s*$`)
 
 var mptcpLimits = piece.Compile(`^(?:add_addr_accepted (\d+) )?subflows? (\d+)(?: add_addr_accepted (\d+))?\s*$`)
+
+// mptcpAdded and mptcpSet are what was typed.
+var (
+	mptcpAdded = piece.Compile(`\bip mptcp endpoint add ([0-9a-fA-F.:]+)((?: (?:dev \S+|port \d+|id \d+|subflow|signal|backup|fullmesh|laminar))*)`)
+	mptcpSet   = piece.Compile(`\bip mptcp limits set((?: (?:subflows|add_addr_accepted) \d+)+)`)
+	mptcpDev   = piece.Compile(`dev (\S+)`)
+	mptcpFlag  = piece.Compile(`\b(?:subflow|signal|backup|fullmesh|laminar)\b`)
+	mptcpLimit = piece.Compile(`(subflows|add_addr_accepted) (\d+)`)
+)
 
 func readMPTCP(s *sink, lines []piece.Line) (read int) {
 	for i, l := range lines {
@@ -38,6 +48,16 @@ func readMPTCP(s *sink, lines []piece.Line) (read int) {
 			if accepted := m[1] + m[3]; accepted != "" {
 				s.Set("mptcp", "add_addr_accepted", accepted, l)
 			}
+		} else if m := mptcpAdded.FindStringSubmatch(text); m != nil {
+			dev := ""
+			if d := mptcpDev.FindStringSubmatch(m[2]); d != nil {
+				dev = strings.TrimRight(d[1], `"')`)
+			}
+			s.endpoint(m[1], "", strings.Join(mptcpFlag.FindAllString(m[2], -1), " "), dev, l)
+		} else if m := mptcpSet.FindStringSubmatch(text); m != nil {
+			for _, limit := range mptcpLimit.FindAllStringSubmatch(m[1], -1) {
+				s.Set("mptcp", limit[1], limit[2], l)
+			}
 		} else {
 			break
 		}
@@ -48,7 +68,7 @@ func readMPTCP(s *sink, lines []piece.Line) (read int) {
 
 func (s *sink) endpoint(address, id, flags, dev string, l piece.Line) {
 	subject := "mptcp endpoint " + address
-	s.Set(subject, "id", id, l)
+	s.SetIf(subject, "id", id, l)
 	if flags = strings.TrimSpace(flags); flags != "" {
 		s.Set(subject, "flags", flags, l)
 	}

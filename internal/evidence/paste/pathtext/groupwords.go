@@ -6,7 +6,7 @@ import "github.com/linerate/linerate/internal/evidence/paste/piece"
 // link, two ports of one card, lines that differ, and a second interface; each a
 // fact of "said" as those of stories are.
 var groupStories = []storyWords{
-	{"one_of_links", piece.Compile(`(?i)\bonly (?:1|one|a single)(?: [\d.]+ ?[mg]\w*)?(?: physical)? (?:uplinks?|links?|nics?|ports?|interfaces?|lines?|paths?|slaves?) (?:is |seems |gets |being |to be )+(?:utili[sz]ed|used|active|busy|loaded)\b`)},
+	{"one_of_links", piece.Compile(`(?i)\bonly (?:1|one|a single)(?: [\d.]+ ?[mg]\w*)?(?: physical)? (?:uplinks?|links?|nics?|ports?|interfaces?|lines?|paths?|slaves?|wans?|tunnels?|rails?|hcas?|modems?|adapters?)(?: \([^()]*\))? (?:is |seems |gets |being |to be )+(?:utili[sz]ed|used|active|busy|loaded)\b|\b(?:uses?|using|chooses?|takes?) only (?:1|one|a single) (?:hca|rail|nic|adapter|wan|tunnel|modem|uplink)\b`)},
 	{"trunking", piece.Compile(`(?i)\b(?:nfs|session|client) ?(?:v?4\.[12] )?(?:session )?trunking\b|\bnconnect\b`)},
 	// Ports without a link, to which round robin goes on giving packets.
 	{"unplugged", piece.Compile(`(?i)\b(?:ports?|links?|interfaces?|nics?|slaves?|members?)\b[^.;]{0,40}\b(?:(?:no|without (?:a |any )?)(?: \w+)? ?(?:cables?|carrier|link)\b|unplugged|not (?:plugged in|plugged|connected|cabled)(?:[.,;)]|\s*$| and\b))|\b(?:un(?:plugged|connected)|disconnected) (?:ports?|links?|interfaces?|nics?)\b|\beth\d[^.;]{0,20}\b(?:are|is) not(?: plugged| connected)?\s*$`)},
@@ -15,8 +15,16 @@ var groupStories = []storyWords{
 	// Two ports of one card.
 	{"ports_share", piece.Compile(`(?i)\b(?:each|either|every|single)(?: [\w.]+){0,2} (?:port|interface|nic)s?\b(?:[^.;]|\.\d){0,60}\b(?:alone|by itself|separately|individually)\b(?:[^.;]|\.\d){0,90}\b(?:both|together|simultaneous\w*|at the same time)\b(?:[^.;]|\.\d){0,60}\b(?:only|at most|drops?|limited|stuck|max\w* out)\b|\bone of the (?:ports?|interfaces?|nics?)\b(?:[^.;]|\.\d){0,60}\b(?:ok(?:ay)?|fine)\b(?:[^.;]|\.\d){0,60}\b(?:other|second|unrelated) (?:port|interface|nic)\b(?:[^.;]|\.\d){0,120}\b(?:drops?|los[es]\w*)\b`)},
 	{"ports_share", piece.Compile(`(?:单|每个?|每一个)(?:网)?口[^。；]{0,30}(?:接近|达到|跑满|能跑|正常)[^。；]{0,20}[^。；]{0,12}(?:双|两个?|同时)(?:网)?口?[^。；]{0,40}(?:上不去|最多|只有|只能|不到)`)},
+	{"ports_share", piece.Compile(`(?i)\bboth ports\b[^.;]{0,24}\b(?:bandwidth|throughput|rate|speed)\b[^.;]{0,12}\b(?:does not|doesn['’]t|do not|did not) (?:improve|increase|add up|double|scale|go up)\b`)},
 	{"each_less", piece.Compile(`(?i)\b(?:dual|both|two) ports?\b[^;]{0,50}\d[\d.]* ?[mg]\w*(?:/s\w*)?\W{0,3} (?:on )?each\b`)},
 	{"single_full", piece.Compile(`(?i)\b(?:single|one) port\b[^;]{0,40}?\d[\d.]* ?[mg]b\w*(?:/s\w*)?`)},
+	// A port that stays outside, or comes back by hand alone.
+	{"lacp_replug", piece.Compile(`(?i)\b(?:lagg?|lacp|bond|bundle|port-?channel)\b[^;]{0,80}\b(?:not usable|unusable|does not (?:work|come back)|dead)\b[^;]{0,60}\b(?:re-?plug\w*|unplug\w*|plugged again)`)},
+	{"child_inactive", piece.Compile(`(?i)\bone of the (?:child |slave |member )?(?:devices?|ports?|slaves?|members?|interfaces?|nics?)(?: (?:is|stays|remains|goes|always)){0,2} inactive\b|\bwhen i enable the (?:other|second)\b[^.;]{0,20}\bfirst\b[^.;]{0,12}\bdisabled\b`)},
+	{"half_lost", piece.Compile(`(?i)\bhalf of (?:all |the |our |my )?(?:traffic|packets|pings?|replies)\b[^.;]{0,30}\b(?:lost|missing|dropped|not there|never)\b|\bping repl\w+\b[^.;]{0,40}\bmissing\b`)},
+	// The address that a test was bound to, and the link that it takes.
+	{"bind_ignored", piece.Compile(`(?i)(?:\s-B\b|--?bind\b|\bbind(?:s|ing)?\b)[^;]{0,160}\b(?:no effect|ignored|(?:comes?|leaves?|goes|is sent) (?:from|by|over|out of|through|via) the (?:other|wrong) (?:nic|interface|card|link))\b`)},
+	{"no_gain", piece.Compile(`(?i)\bno (?:improvement|gain|difference|increase)\b`)},
 	// What a machine in a cloud may have, of all its cards together.
 	{"nic_or_all", piece.Compile(`(?i)\b(?:what|which)(?:['’]s| is| are)?\b[^.;?]{0,40}\bper (?:nic|interface|network card|adapter|eni)\b|\b(?:is|does|are)\b[^.;?]{0,50}\bper (?:nic|interface|network card|adapter|eni)\b[^.;?]{0,40}\?|\b(?:2|two|several|multiple|more) (?:nics?|enis?|interfaces)\b[^?]{0,60}\b(?:total|doubles? it|double|add up|twice)\b[^?]{0,40}\?`)},
 	{"instance_rate", piece.Compile(`(?i)\b(?:expected|baseline|burst|max\w*) network (?:performance|bandwidth)\b|\bnetwork (?:performance|bandwidth) of (?:the|an|my|our) (?:instance|vm|virtual machine)\b`)},
@@ -44,7 +52,7 @@ var groupStories = []storyWords{
 	{"virtio_gets", piece.Compile(`(?i)\b(?:only |just )?(?:get|gets|reach\w*|see|have)\b[^.;]{0,16}\b(?:\d|1\d|2\d)(?:\s?-\s?\d\d?)? ?gb\w*(?:/s)?\b(?:[^.;]|\.\d){0,60}\b(?:with|by|over|using|through|via) (?:\w+ ){0,2}virtio`)},
 	{"fast_card", piece.Compile(`(?i)\b(?:40|50|100|200|400) ?g(?:b|bps|be|bit\w*|bits?/s)?\b[^.;]{0,24}\b(?:network cards?|nics?|cards?|ports?|adapters?|links?)\b|\b(?:40|50|100|200)000 ?mb`)},
 	// The switch's or host's hash of MAC addresses, as it is told.
-	{"mac_hash", piece.Compile(`(?i)\b(?:layer[- ]?2|l2) (?:information|hash\w*|policy)\b|\b(?:chooses?|decides?|selects?|picks?)\b[^.;]{0,24}\bby (?:the )?mac(?: address(?:es)?)?\b`)},
+	{"mac_hash", piece.Compile(`(?i)\b(?:layer[- ]?2|l2) (?:information|hash\w*|policy)\b|\bhash\w*(?: type| policy| method)? (?:at |is |of |to |= ?)?(?:layer[- ]?2|l2)(?:[^+\d]|$)|\b(?:chooses?|decides?|selects?|picks?)\b[^.;]{0,24}\bby (?:the )?mac(?: address(?:es)?)?\b`)},
 	// The vendor's software for a radio, and another.
 	{"vendor_radio", piece.Compile(`(?i)\b(?:stock|original|oem|factory|vendor(?:\'s)?)(?: [\w.-]+){0,2} (?:firmware|image|software)\b(?: \([^()]*\))?[^.;]{0,60}\b(?:gets?|gives?|shows?|reach\w*|does|is)\b(?: about| around| up to| at)? ?[~>]{0,2}\d{2,4}\+? ?m`)},
 	{"radio_word", piece.Compile(`(?i)\b(?:wi-?fi|wlan|802\.11\w*|2\.4 ?ghz|5 ?ghz|wireless)\b`)},

@@ -81,7 +81,7 @@ var asked = piece.Compile(`^[^.!?]*(?:\.\w[^.!?]*)*\?`)
 var moreOf = piece.Compile(`(?:\d\d|[02-9]|\.\d)[ -]?$`)
 
 // denying are stories whose own words begin with a denial.
-var denying = map[string]bool{"second_unreached": true, "join_refused": true, "one_bgp_path": true, "no_lacpdus": true, "one_subflow": true, "no_multichannel": true, "one_idle": true, "rss_false": true}
+var denying = map[string]bool{"no_gain": true, "second_unreached": true, "join_refused": true, "one_bgp_path": true, "no_lacpdus": true, "one_subflow": true, "no_multichannel": true, "one_idle": true, "rss_false": true}
 
 // contrary are words within a story that turn it round.
 var contrary = map[string]piece.Pattern{
