@@ -21,11 +21,11 @@ func farGPUs(v *scene.View) {
 				}
 			}
 		}
-		if len(gpus) == 0 || 2*far < len(gpus) || !v.Complains() {
+		if len(gpus) == 0 || 2*far < len(gpus) || !v.Said("nccl_word") || !v.Complains() {
 			continue
 		}
 		v.Add(record.CardSlot, 0.54, h, "the way between GPUs and cards",
-			fmt.Sprintf("%d of %d GPUs reach every network card only through the CPU (NODE, SYS): what they send goes over its root ports and between the sockets, which carry less than a card does, and more cards add nothing there.", far, len(gpus)),
+			fmt.Sprintf("%d of %d GPUs reach every network card only through the CPU (NODE, SYS): what they send goes over its root ports, and with SYS between the sockets, which carry less than a card does, and more cards add nothing there.", far, len(gpus)),
 			"Move cards or GPUs so that each GPU has a card below the same PCIe switch (PIX, PXB); let a job use GPUs that have one (NCCL_IB_HCA, CUDA_VISIBLE_DEVICES); GPUDirect RDMA (nvidia_peermem), ACS off on the switches. `nvidia-smi topo -m` shows PIX or PXB then.", evidence...).Ask = []scene.Missing{
 			{Command: "lspci -tv; lspci -vv (LnkSta, ACSCtl)", Host: scene.NameOf(h), Why: "as root: which switch and root each card and GPU has, and the width of its slot"},
 			{Command: "ib_write_bw -d DEVICE PEER, beside the same with --use_cuda", Host: scene.NameOf(h), Why: "what a card carries from memory, and from the GPU"}}

@@ -162,6 +162,14 @@ func backupSubflows(v *scene.View) {
 // only addresses that its peer signals beyond the one it is connected to, and opens none by
 // itself (net/mptcp/pm_netlink.c, select_local_address and fill_local_addresses_vec).
 func meshAlone(v *scene.View) {
+	signals := 0
+	for _, h := range v.Hosts {
+		for _, name := range h.Subjects("mptcp endpoint") {
+			if x, _ := h.Get("mptcp endpoint "+name, "flags"); strings.Contains(x.Text, "signal") {
+				signals++
+			}
+		}
+	}
 	for _, h := range v.Hosts {
 		var evidence []record.Evidence
 		for _, name := range h.Subjects("mptcp endpoint") {
@@ -174,7 +182,7 @@ func meshAlone(v *scene.View) {
 				evidence = append(evidence, scene.Saw("endpoint "+name, x.Text, x.Source))
 			}
 		}
-		if len(evidence) < 2 || !v.Complains() {
+		if len(evidence) < 2 || signals > 1 || !v.Complains() {
 			continue
 		}
 		v.Add(record.SingleLink, 0.66, h, "the MPTCP endpoints of "+scene.NameOf(h),

@@ -29,7 +29,10 @@ var groupStories = []story{
 	{[]string{"mac_hash", "several_ends", "no_gain"}, []string{"routed_way"}, false, record.HashImbalance, 0.54, "the hash of MAC addresses",
 		"By what is said, the link is chosen by MAC addresses, and several hosts together get no more than one link: with few of them all may fall on one, and all that comes through one router does.",
 		hashRemedy, hashAsks},
-	{[]string{"child_inactive"}, nil, false, record.LACPDown, 0.5, "a port that stays outside",
+	{[]string{"half_lost", "per_packet"}, nil, false, record.LACPDown, 0.56, "the ports at the switch (no group)",
+		"By what is said, a part of the packets is lost where they are sent in turn: the switch has the ports as single ones, learns the one address now here, now there, and sends what comes back to a port where nobody takes it, or a link in the turn is dead.",
+		"Make the switch's ports one static group (balance-rr and balance-xor need that), or LACP at both ends; without a switch that can, active-backup or balance-alb. See that each link by itself passes pings.", lacpAsks},
+	{[]string{"child_inactive"}, []string{"standby_bond"}, false, record.LACPDown, 0.5, "a port that stays outside",
 		"By what is said, of two ports one stays out of the bundle: the other end has them in two groups, in none, or as single ports, and LACP takes only those that lead to one partner and have one speed.",
 		"Make the two switch ports one LACP group, of one speed, on one switch (or one stack); then look at each port's aggregator.", lacpAsks},
 	{[]string{"group_down"}, nil, false, record.LACPDown, 0.56, "a port of the group",
@@ -39,9 +42,6 @@ var groupStories = []story{
 
 // severalStories are of several interfaces that are none.
 var severalStories = []story{
-	{[]string{"half_lost", "per_packet"}, nil, false, record.LACPDown, 0.56, "the ports at the switch (no group)",
-		"By what is said, a part of the packets is lost where they are sent in turn: the switch has the ports as single ones, learns the one address now here, now there, and sends what comes back to a port where nobody takes it, or a link in the turn is dead.",
-		"Make the switch's ports one static group (balance-rr and balance-xor need that), or LACP at both ends; without a switch that can, active-backup or balance-alb. See that each link by itself passes pings.", lacpAsks},
 	{[]string{"lacp_replug"}, nil, false, record.LACPDown, 0.54, "the bundle after a restart",
 		"By what is said, the bundle is not usable until its links are plugged again: the two ends do not agree on it when they start (one comes up before the other, a driver that tells the link late, LACP slow), and a new link makes them begin anew.",
 		"LACP fast at both ends, active at one at least; the bundle made after the links are up (a delay, `updelay`), newer driver or firmware; flow control and EEE off for a trial.", lacpAsks},
@@ -119,12 +119,15 @@ func portsTogether(v *scene.View) {
 		"See `lspci -vv` and `lspci -t` for the lanes above both ports; a board with more lanes, or one port by another bus.", evidence...).Ask = cardAsks
 }
 
-var rateOfPort = piece.Compile(`(?i)(\d[\d.]*) ?([mg])b`)
+var rateOfPort = piece.Compile(`(\d[\d.]*) ?([mMgG])(b|B)`)
 
 // lastRate is the last rate that stands in some words; zero none.
 func lastRate(text string) (rate unit.BitRate) {
 	for _, m := range rateOfPort.FindAllStringSubmatch(text, 8) {
 		rate = unit.BitRate(piece.Float(m[1]) * piece.Decimal[strings.ToUpper(m[2])])
+		if m[3] == "B" {
+			rate *= 8
+		}
 	}
 	return rate
 }

@@ -24,10 +24,14 @@ var mptcpOld = piece.Compile(`^id (\d+)((?: (?:subflow|signal|backup|fullmesh))*
 
 var mptcpLimits = piece.Compile(`^(?:add_addr_accepted (\d+) )?subflows? (\d+)(?: add_addr_accepted (\d+))?\s*$`)
 
+// typed is what stands before a command on its line: a prompt, sudo, a call of a script or
+// the key of a configuration. A sentence that names a command sets nothing.
+const typed = `^\s*(?:(?:[\w.]+\(|\w+ ?= ?(?:/\S+ )?|(?:post-)?up |sudo |[#$] )\s*["']?)*ip mptcp `
+
 // mptcpAdded and mptcpSet are what was typed.
 var (
-	mptcpAdded = piece.Compile(`\bip mptcp endpoint add ([0-9a-fA-F.:]+)((?: (?:dev \S+|port \d+|id \d+|subflow|signal|backup|fullmesh|laminar))*)`)
-	mptcpSet   = piece.Compile(`\bip mptcp limits set((?: (?:subflows|add_addr_accepted) \d+)+)`)
+	mptcpAdded = piece.Compile(typed + `endpoint add ([0-9a-fA-F.:]+)((?: (?:dev [\w.@-]+|port \d+|id \d+|subflow|signal|backup|fullmesh|laminar))*)\s*["')]*\s*(?:[;&|#].*)?$`)
+	mptcpSet   = piece.Compile(typed + `limits set((?: (?:subflows|add_addr_accepted) \d+)+)\s*["')]*\s*(?:[;&|#].*)?$`)
 	mptcpDev   = piece.Compile(`dev (\S+)`)
 	mptcpFlag  = piece.Compile(`\b(?:subflow|signal|backup|fullmesh|laminar)\b`)
 	mptcpLimit = piece.Compile(`(subflows|add_addr_accepted) (\d+)`)
@@ -49,14 +53,18 @@ func readMPTCP(s *sink, lines []piece.Line) (read int) {
 				s.Set("mptcp", "add_addr_accepted", accepted, l)
 			}
 		} else if m := mptcpAdded.FindStringSubmatch(text); m != nil {
-			dev := ""
-			if d := mptcpDev.FindStringSubmatch(m[2]); d != nil {
-				dev = strings.TrimRight(d[1], `"')`)
+			if _, shown := s.Host.Get("mptcp endpoint "+m[1], "id"); !shown {
+				dev := ""
+				if d := mptcpDev.FindStringSubmatch(m[2]); d != nil {
+					dev = d[1]
+				}
+				s.endpoint(m[1], "", strings.Join(mptcpFlag.FindAllString(m[2], -1), " "), dev, l)
 			}
-			s.endpoint(m[1], "", strings.Join(mptcpFlag.FindAllString(m[2], -1), " "), dev, l)
 		} else if m := mptcpSet.FindStringSubmatch(text); m != nil {
 			for _, limit := range mptcpLimit.FindAllStringSubmatch(m[1], -1) {
-				s.Set("mptcp", limit[1], limit[2], l)
+				if _, told := s.Host.Get("mptcp", limit[1]); !told {
+					s.Set("mptcp", limit[1], limit[2], l)
+				}
 			}
 		} else {
 			break

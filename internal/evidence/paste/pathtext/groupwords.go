@@ -15,16 +15,16 @@ var groupStories = []storyWords{
 	// Two ports of one card.
 	{"ports_share", piece.Compile(`(?i)\b(?:each|either|every|single)(?: [\w.]+){0,2} (?:port|interface|nic)s?\b(?:[^.;]|\.\d){0,60}\b(?:alone|by itself|separately|individually)\b(?:[^.;]|\.\d){0,90}\b(?:both|together|simultaneous\w*|at the same time)\b(?:[^.;]|\.\d){0,60}\b(?:only|at most|drops?|limited|stuck|max\w* out)\b|\bone of the (?:ports?|interfaces?|nics?)\b(?:[^.;]|\.\d){0,60}\b(?:ok(?:ay)?|fine)\b(?:[^.;]|\.\d){0,60}\b(?:other|second|unrelated) (?:port|interface|nic)\b(?:[^.;]|\.\d){0,120}\b(?:drops?|los[es]\w*)\b`)},
 	{"ports_share", piece.Compile(`(?:单|每个?|每一个)(?:网)?口[^。；]{0,30}(?:接近|达到|跑满|能跑|正常)[^。；]{0,20}[^。；]{0,12}(?:双|两个?|同时)(?:网)?口?[^。；]{0,40}(?:上不去|最多|只有|只能|不到)`)},
-	{"ports_share", piece.Compile(`(?i)\bboth ports\b[^.;]{0,24}\b(?:bandwidth|throughput|rate|speed)\b[^.;]{0,12}\b(?:does not|doesn['’]t|do not|did not) (?:improve|increase|add up|double|scale|go up)\b`)},
+	{"ports_share", piece.Compile(`(?i)\bboth ports (?:in use|together|at once|active|at the same time)\b[^.;]{0,16}\b(?:bandwidth|throughput|rate|speed)\b[^.;]{0,12}\b(?:does not|doesn['’]t|do not|did not) (?:improve|increase|add up|double|scale|go up)\b`)},
 	{"each_less", piece.Compile(`(?i)\b(?:dual|both|two) ports?\b[^;]{0,50}\d[\d.]* ?[mg]\w*(?:/s\w*)?\W{0,3} (?:on )?each\b`)},
-	{"single_full", piece.Compile(`(?i)\b(?:single|one) port\b[^;]{0,40}?\d[\d.]* ?[mg]b\w*(?:/s\w*)?`)},
+	{"single_full", piece.Compile(`(?i)\b(?:single|one) port\b(?:[^.;]|\.\d){0,40}\d ?[mg]b\w*(?:/s\w*)?`)},
 	// A port that stays outside, or comes back by hand alone.
-	{"lacp_replug", piece.Compile(`(?i)\b(?:lagg?|lacp|bond|bundle|port-?channel)\b[^;]{0,80}\b(?:not usable|unusable|does not (?:work|come back)|dead)\b[^;]{0,60}\b(?:re-?plug\w*|unplug\w*|plugged again)`)},
+	{"lacp_replug", piece.Compile(`(?i)\b(?:lagg?|lacp|bond|bundle|port-?channel)\b[^.;]{0,60}\b(?:not usable|unusable|does not (?:work|come back))\b[^;]{0,60}\b(?:re-?plug\w*|plugged again)`)},
 	{"child_inactive", piece.Compile(`(?i)\bone of the (?:child |slave |member )?(?:devices?|ports?|slaves?|members?|interfaces?|nics?)(?: (?:is|stays|remains|goes|always)){0,2} inactive\b|\bwhen i enable the (?:other|second)\b[^.;]{0,20}\bfirst\b[^.;]{0,12}\bdisabled\b`)},
-	{"half_lost", piece.Compile(`(?i)\bhalf of (?:all |the |our |my )?(?:traffic|packets|pings?|replies)\b[^.;]{0,30}\b(?:lost|missing|dropped|not there|never)\b|\bping repl\w+\b[^.;]{0,40}\bmissing\b`)},
+	{"half_lost", piece.Compile(`(?i)\bhalf of (?:all |the |our |my )?(?:traffic|packets|pings?|replies)\b[^.;]{0,30}\b(?:lost|missing|dropped|not there)\b|\bping repl\w+\b[^.;]{0,40}\bmissing\b`)},
 	// The address that a test was bound to, and the link that it takes.
-	{"bind_ignored", piece.Compile(`(?i)(?:\s-B\b|--?bind\b|\bbind(?:s|ing)?\b)[^;]{0,160}\b(?:no effect|ignored|(?:comes?|leaves?|goes|is sent) (?:from|by|over|out of|through|via) the (?:other|wrong) (?:nic|interface|card|link))\b`)},
-	{"no_gain", piece.Compile(`(?i)\bno (?:improvement|gain|difference|increase)\b`)},
+	{"bind_ignored", piece.Compile(`(?i)(?:\s-B|--bind) (?:option |flag |address |parameter )?(?:has|had) no effect\b|(?:\s-B|--bind) (?:option |flag |address |parameter )?is ignored\b|(?:\s-B\b|--bind\b|\bbound to\b|\bbind(?:s|ing)? to\b)[^;]{0,140}\b(?:comes?|leaves?|goes|is sent) (?:from|by|over|out of|through|via) the (?:other|wrong) (?:nic|interface|card|link)\b`)},
+	{"no_gain", piece.Compile(`(?i)\bno (?:improvement|gain|increase) (?:over|against|compared (?:to|with)) (?:the |a )?(?:single|one) (?:link|port|nic|cable)`)},
 	// What a machine in a cloud may have, of all its cards together.
 	{"nic_or_all", piece.Compile(`(?i)\b(?:what|which)(?:['’]s| is| are)?\b[^.;?]{0,40}\bper (?:nic|interface|network card|adapter|eni)\b|\b(?:is|does|are)\b[^.;?]{0,50}\bper (?:nic|interface|network card|adapter|eni)\b[^.;?]{0,40}\?|\b(?:2|two|several|multiple|more) (?:nics?|enis?|interfaces)\b[^?]{0,60}\b(?:total|doubles? it|double|add up|twice)\b[^?]{0,40}\?`)},
 	{"instance_rate", piece.Compile(`(?i)\b(?:expected|baseline|burst|max\w*) network (?:performance|bandwidth)\b|\bnetwork (?:performance|bandwidth) of (?:the|an|my|our) (?:instance|vm|virtual machine)\b`)},
@@ -55,5 +55,6 @@ var groupStories = []storyWords{
 	{"mac_hash", piece.Compile(`(?i)\b(?:layer[- ]?2|l2) (?:information|hash\w*|policy)\b|\bhash\w*(?: type| policy| method)? (?:at |is |of |to |= ?)?(?:layer[- ]?2|l2)(?:[^+\d]|$)|\b(?:chooses?|decides?|selects?|picks?)\b[^.;]{0,24}\bby (?:the )?mac(?: address(?:es)?)?\b`)},
 	// The vendor's software for a radio, and another.
 	{"vendor_radio", piece.Compile(`(?i)\b(?:stock|original|oem|factory|vendor(?:\'s)?)(?: [\w.-]+){0,2} (?:firmware|image|software)\b(?: \([^()]*\))?[^.;]{0,60}\b(?:gets?|gives?|shows?|reach\w*|does|is)\b(?: about| around| up to| at)? ?[~>]{0,2}\d{2,4}\+? ?m`)},
+	{"nccl_word", piece.Compile(`(?i)\b(?:nccl|rccl|all_?reduce|gpudirect|ucx|infiniband|rdma|ib_write)\w*`)},
 	{"radio_word", piece.Compile(`(?i)\b(?:wi-?fi|wlan|802\.11\w*|2\.4 ?ghz|5 ?ghz|wireless)\b`)},
 }
