@@ -25,7 +25,7 @@ import (
 // mostBytes bounds the page, and mostWait an answer to a text of the questions, in
 // milliseconds.
 const (
-	mostBytes = 28 << 18 // of the file: its program is three quarters of that, compressed
+	mostBytes = 29 << 18 // of the file: its program is three quarters of that, compressed
 	mostWait  = 300
 )
 
