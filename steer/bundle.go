@@ -80,8 +80,7 @@ func BundleOf(h netstate.Host, bond string) (Bundle, error) {
 	if l == nil {
 		return Bundle{}, fmt.Errorf("read bond %q: %w", bond, ErrNotBond)
 	}
-	unread := Bundle{Era: EraCurrent, Doubt: []Era{EraHostProto, EraShifted, EraRawID, EraNoICMP}, Discovery: DiscoveryUnknown}
-	kernel := unread.OfKernel(h.Kernel.Release)
+	kernel := Bundle{}.OfKernel(h.Kernel.Release)
 	return Bundle{
 		Mode: l.Bond.Mode, Policy: l.Bond.HashPolicy,
 		Ports: h.UsablePorts(l.Name), Active: l.Bond.Active,
@@ -92,6 +91,16 @@ func BundleOf(h netstate.Host, bond string) (Bundle, error) {
 
 		BroadcastNeighbor: l.Bond.Options["broadcast_neighbor"] == "on",
 	}, nil
+}
+
+// OfKernel is the bundle on a kernel of that release. One that cannot be read as numbers
+// leaves every era from 4.15 on in doubt.
+func (b Bundle) OfKernel(release string) Bundle {
+	b.Era, b.Doubt, b.Discovery = EraCurrent, []Era{EraHostProto, EraShifted, EraRawID, EraNoICMP}, discoveryOf(release)
+	if eras := ErasOf(release); eras != nil {
+		b.Era, b.Doubt = eras[0], eras[1:]
+	}
+	return b
 }
 
 // packetsPerSlave is the option, or 1 where it was not read: then no more is said

@@ -53,6 +53,11 @@ func TestBundleOf(t *testing.T) {
 	if err != nil || len(unread.Doubt) != 4 {
 		t.Errorf("unread release: doubt %v, %v; want four other eras", unread.Doubt, err)
 	}
+	for _, release := range []string{"", "gentoo"} {
+		if b := Declared(netstate.Layer2, 2).OfKernel(release); len(b.Doubt) != 4 || b.Discovery != DiscoveryUnknown {
+			t.Errorf("release %q: doubt %v, discovery %d; want four other eras and unknown", release, b.Doubt, b.Discovery)
+		}
+	}
 	if _, err := BundleOf(host("6.1.0", lacp), "bond7"); !errors.Is(err, ErrNoSuchLink) {
 		t.Errorf("bond7: %v, want ErrNoSuchLink", err)
 	}

@@ -38,6 +38,29 @@ func (b Bundle) rotation() string {
 	return "balance-rr rotates packets over all links"
 }
 
+// Discovery is what balance-tlb and balance-alb do with IPv6 neighbour
+// discovery (commit 0da8aa00bfcf, 5.18). Zero is current kernels.
+type Discovery uint8
+
+// The ways, newest first.
+const (
+	DiscoveryOnActive Discovery = iota // 5.18 and newer
+	DiscoveryBalanced                  // as any other frame
+	DiscoveryUnknown                   // the release was not read, or hides what it took over
+)
+
+// discoveryOf is what a kernel of that release does, unknown where it cannot be read.
+func discoveryOf(release string) Discovery {
+	major, minor, _, rest, ok := splitRelease(release)
+	switch {
+	case ok && major*1000+minor >= 5018:
+		return DiscoveryOnActive
+	case !ok || backports(rest):
+		return DiscoveryUnknown
+	}
+	return DiscoveryBalanced
+}
+
 // unbalanced reports frames that balance-tlb and balance-alb leave on the
 // active link whatever the load (bond_xmit_tlb_slave_get,
 // bond_xmit_alb_slave_get, drivers/net/bonding/bond_alb.c).

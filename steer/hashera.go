@@ -99,37 +99,6 @@ func ErasOf(release string) []Era {
 	return []Era{literal}
 }
 
-// Discovery is what balance-tlb and balance-alb do with IPv6 neighbour
-// discovery (commit 0da8aa00bfcf, 5.18). Zero is current kernels.
-type Discovery uint8
-
-// The ways, newest first.
-const (
-	DiscoveryOnActive Discovery = iota // 5.18 and newer
-	DiscoveryBalanced                  // as any other frame
-	DiscoveryUnknown                   // the release was not read, or hides what it took over
-)
-
-// OfKernel is the bundle on a kernel of that release; as it was where the
-// release cannot be read.
-func (b Bundle) OfKernel(release string) Bundle {
-	eras := ErasOf(release)
-	if eras == nil {
-		return b
-	}
-	b.Era, b.Doubt = eras[0], eras[1:]
-	major, minor, _, rest, _ := splitRelease(release)
-	switch {
-	case major*1000+minor >= 5018:
-		b.Discovery = DiscoveryOnActive
-	case backports(rest):
-		b.Discovery = DiscoveryUnknown
-	default:
-		b.Discovery = DiscoveryBalanced
-	}
-	return b
-}
-
 // mainline is the era of a kernel.org release.
 func mainline(major, minor, patch int) Era {
 	version := major*1000 + minor

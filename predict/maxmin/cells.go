@@ -14,7 +14,7 @@ type Load struct {
 // Cell is a number of streams that pass the same resources.
 type Cell struct {
 	Streams float64
-	Cap     float64 // per stream; +Inf none
+	Cap     float64 // per stream; +Inf or no number: none
 	Loads   []Load
 	Rate    float64 // per stream, set by fill
 }
@@ -97,7 +97,9 @@ func (f *Filler) nextStop(cells []Cell, level float64) float64 {
 	step := math.Inf(1)
 	for i := range cells {
 		if c := &cells[i]; c.Rate == growing {
-			step = min(step, c.Cap-level)
+			if !math.IsNaN(c.Cap) {
+				step = min(step, c.Cap-level)
+			}
 		}
 	}
 	for r, d := range f.demand {

@@ -49,6 +49,10 @@ func TestFillEnds(t *testing.T) {
 	if f.Fill(heavy); math.Abs(heavy[3].Rate-1e10) > 1 || heavy[0].Rate <= 0 {
 		t.Errorf("heavy: %+v", heavy)
 	}
+	beside := []Cell{{Streams: 1, Cap: math.NaN(), Loads: []Load{{1, 1}}}, {Streams: 1, Cap: 4e9, Loads: []Load{{1, 1}}}}
+	if f.Fill(beside); math.Abs(beside[0].Rate-6e9) > 1 || math.Abs(beside[1].Rate-4e9) > 1 {
+		t.Errorf("beside a cap that is no number: %+v", beside)
+	}
 	for _, capacity := range []float64{math.NaN(), math.Inf(1), 1e9} {
 		for _, most := range []float64{math.NaN(), math.Inf(1), 1e6} {
 			f, cells := Filler{Capacity: []float64{capacity}}, []Cell{{Streams: 2, Cap: most, Loads: []Load{{0, 1}}}}

@@ -153,7 +153,7 @@ func lossyPath(v *scene.View) {
 			again, err2 := strconv.ParseFloat(s.Info["bytes_retrans"], 64)
 			if err == nil && err2 == nil && sent > 1e6 && again/sent > share && again/sent < mostAgain {
 				share, at, tool = again/sent, s.Source, "ss"
-				if s.Process == "ndt7" {
+				if s.Process == piece.NDT7 {
 					tool = "tcp_info"
 				}
 			}

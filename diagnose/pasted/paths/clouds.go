@@ -69,6 +69,7 @@ func awsFlow(v *scene.View) {
 	if runs := v.Case.Runs; v.Said("instance") && len(runs) == 1 && !runs[0].UDP && len(runs[0].Streams) <= 1 && runs[0].Parallel <= 1 {
 		if r := runs[0]; scene.Close(r.Rate, 5*unit.Gbps, 0.94, 1.02) || scene.Close(r.Rate, 10*unit.Gbps, 0.94, 1.02) {
 			awsLimit(v, h, 0.62, r.Rate, said, scene.Saw(r.Tool, r.Rate.String()+" by one flow", r.Source))
+			return
 		}
 	}
 	one, _, at := saidRate(v, "rate_one")

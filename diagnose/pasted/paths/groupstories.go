@@ -2,7 +2,6 @@ package paths
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/linerate/linerate/diagnose/pasted/scene"
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
@@ -70,7 +69,8 @@ var severalStories = []story{
 		"Let each connection keep its way (a policy by flow), and test with several; `nstat -az | grep -iE 'reorder|DSACK|OFO'` on both ends counts it.", spreadAsks},
 	{[]string{"mptcp", "rtt_differs", "adds_less"}, nil, false, record.ReceiveWindow, 0.5, "MPTCP's window over unequal paths",
 		"By what is said, paths of unlike round trips add up to less the more they differ: what came by the fast one waits in the receiver's buffer for what is late by the slow one, and with the buffer full nothing is sent.",
-		"Buffers for the sum of the rates times the longest round trip, and more (the third values of tcp_rmem and tcp_wmem at both ends), and a scheduler that minds round trips.", nil},
+		"Buffers for the sum of the rates times the longest round trip, and more (the third values of tcp_rmem and tcp_wmem at both ends), and a scheduler that minds round trips.", []scene.Missing{
+			{Command: "ss -tniM; sysctl net.ipv4.tcp_rmem net.ipv4.tcp_wmem", Host: "both ends", Why: "while it runs: each subflow's round trip and rate, and the buffers"}}},
 	{[]string{"mptcp", "join_refused"}, nil, false, record.AsymmetricRoute, 0.57, "the way of the second subflow",
 		"By what is said, the second subflow asks and gets no answer: from the second address there is no way to the peer and back. Each address needs a table and a rule of its own, and addresses that the other end reaches; a private one behind another network is none.",
 		"`ip rule add from ADDRESS2 table 102`, a default route by LINK2 in that table, and the like at the other end; `ping -I ADDRESS2 PEER` has to answer before MPTCP can.", routeAsks},
@@ -119,17 +119,12 @@ func portsTogether(v *scene.View) {
 		"See `lspci -vv` and `lspci -t` for the lanes above both ports; a board with more lanes, or one port by another bus.", evidence...).Ask = cardAsks
 }
 
-var rateOfPort = piece.Compile(`(\d[\d.]*) ?([mMgG])(b|B)`)
-
 // lastRate is the last rate that stands in some words; zero none.
-func lastRate(text string) (rate unit.BitRate) {
-	for _, m := range rateOfPort.FindAllStringSubmatch(text, 8) {
-		rate = unit.BitRate(piece.Float(m[1]) * piece.Decimal[strings.ToUpper(m[2])])
-		if m[3] == "B" {
-			rate *= 8
-		}
+func lastRate(text string) unit.BitRate {
+	if all := piece.RateWords(text); len(all) > 0 {
+		return unit.BitRate(all[len(all)-1].Bits)
 	}
-	return rate
+	return 0
 }
 
 // lostShare: round robin over ports of which some have no link, where nothing shows them.

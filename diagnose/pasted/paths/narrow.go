@@ -153,6 +153,9 @@ var wayStories = []story{
 // allStories are those of every kind, in the order in which they are told.
 var allStories = slices.Concat(stories, narrowStories, waitStories, wayStories, guestStories, heldStories, settingStories, besideStories, severalStories)
 
+// bundleStories are those of a case of links that are one.
+var bundleStories = slices.Concat(groupStories, allStories)
+
 // linePart is which part of its line rate somebody says is carried.
 func linePart(v *scene.View) (part float64, at piece.Source, ok bool) {
 	_, x, ok := v.SaidBy("line_percent")

@@ -170,11 +170,11 @@ var stories = []story{
 // tellStories are the causes that facts of sentences come to together.
 func tellStories(v *scene.View) {
 	told := make(map[record.Cause]bool)
-	asked := allStories
+	stories := allStories
 	if ofBundle(v) {
-		asked = slices.Concat(groupStories, allStories)
+		stories = bundleStories
 	}
-	for _, s := range asked {
+	for _, s := range stories {
 		if told[s.cause] || s.complains && !v.Complains() || surer(v, s.cause, s.sure) && s.cause != record.LACPDown {
 			continue
 		}

@@ -51,8 +51,11 @@ func (b *bundleFlags) onHost(ctx context.Context, con *console.Console, declared
 		if b.kernel != "" {
 			return declared, nil, nil
 		}
-		release, err := linuxRelease(ctx, con, b.host)
-		return declared.OfKernel(release), nil, err
+		release, linux, err := linuxRelease(ctx, con, b.host)
+		if linux {
+			declared = declared.OfKernel(release)
+		}
+		return declared, nil, err
 	}
 	host, err := discover.Observe(ctx, con, b.host)
 	if err != nil {

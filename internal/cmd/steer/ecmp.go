@@ -111,8 +111,10 @@ func (e *ecmpFlags) resolve(ctx context.Context, con *console.Console, bundle *b
 		m.BigEndian = nativeBigEndian()
 		if m.Hops, err = parseWeights(e.hops); err == nil && eras == nil {
 			var release string
-			release, err = linuxRelease(ctx, con, bundle.host)
-			eras = steer.MultipathErasOf(release)
+			var linux bool
+			if release, linux, err = linuxRelease(ctx, con, bundle.host); linux {
+				eras = steer.MultipathErasOf(release)
+			}
 		}
 	}
 	if err != nil {

@@ -214,25 +214,23 @@ func (b *bundleFlags) resolve(ctx context.Context, con *console.Console) (steer.
 	if bigEndian != nil {
 		bundle.BigEndian = *bigEndian
 	}
-	bundle = bundle.OfKernel(b.kernel)
+	if b.kernel != "" {
+		bundle = bundle.OfKernel(b.kernel)
+	}
 	if b.calibrate {
 		bundle, err = b.calibrated(ctx, con, bundle, host)
 	}
 	return bundle, host, err
 }
 
-// linuxRelease is that of the host's kernel; "", which has the eras of a current
-// one, for a host that does not run Linux.
-func linuxRelease(ctx context.Context, con *console.Console, reach string) (string, error) {
+// linuxRelease is that of the host's kernel; false for a host that does not run Linux.
+func linuxRelease(ctx context.Context, con *console.Console, reach string) (release string, linux bool, err error) {
 	_, h, err := con.Open(ctx, reach)
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
 	defer h.Close()
-	if h.Hello.OS != "linux" {
-		return "", nil
-	}
-	return h.Hello.Kernel, nil
+	return h.Hello.Kernel, h.Hello.OS == "linux", nil
 }
 
 // observed reads the bond named, or the only one, from the host.

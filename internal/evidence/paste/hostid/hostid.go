@@ -67,7 +67,7 @@ func systemOf(text string) string {
 
 // rebuilt is the line that Red Hat's systems and their rebuilds name themselves by, in
 // /etc/redhat-release and as people repeat it.
-var rebuilt = piece.Compile(`^(?:OS(?: [Vv]ersion)? ?: ?)?(?:CentOS|Red Hat Enterprise Linux|RHEL|Rocky Linux|AlmaLinux)(?: Linux| Server| Stream)*(?: release)? (\d+)(?:\.[\d.]+)?(?: ?\([A-Za-z ]+\))?\.?$`)
+var rebuilt = piece.Compile(`^(?:[-*•] )?(?:(?:OS|System|Distro|Distribution|Operating [Ss]ystem)(?: [Vv]ersion)? ?: ?)?(?:CentOS|Red Hat Enterprise Linux|RHEL|Rocky Linux|AlmaLinux)(?: Linux| Server| Stream)*(?: release)? (\d+)(?:\.[\d.]+)?(?: ?\([A-Za-z ]+\))?\.?$`)
 
 // shipped are the kernels of those releases: one for all of a release's life.
 var shipped = map[string]string{"6": "2.6.32", "7": "3.10.0", "8": "4.18.0", "9": "5.14.0", "10": "6.12.0"}

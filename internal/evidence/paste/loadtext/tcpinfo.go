@@ -48,7 +48,7 @@ func readTCPInfo(s *sink, lines []piece.Line) int {
 	if strings.Contains(l.Text, `"BBRInfo":{`) {
 		info["congestion"] = "bbr"
 	}
-	one := piece.Socket{State: "ESTAB", Process: "ndt7", Info: info, Source: l.Source()}
+	one := piece.Socket{State: "ESTAB", Process: piece.NDT7, Info: info, Source: l.Source()}
 	if n := len(s.Host.Sockets); n > 0 && s.Host.Sockets[n-1].Process == one.Process {
 		s.Host.Sockets[n-1] = one // later of the same connection
 	} else {

@@ -54,7 +54,7 @@ var groupStories = []storyWords{
 	// The switch's or host's hash of MAC addresses, as it is told.
 	{"mac_hash", piece.Compile(`(?i)\b(?:layer[- ]?2|l2) (?:information|hash\w*|policy)\b|\bhash\w*(?: type| policy| method)? (?:at |is |of |to |= ?)?(?:layer[- ]?2|l2)(?:[^+\d]|$)|\b(?:chooses?|decides?|selects?|picks?)\b[^.;]{0,24}\bby (?:the )?mac(?: address(?:es)?)?\b`)},
 	// The vendor's software for a radio, and another.
-	{"vendor_radio", piece.Compile(`(?i)\b(?:stock|original|oem|factory|vendor(?:\'s)?)(?: [\w.-]+){0,2} (?:firmware|image|software)\b(?: \([^()]*\))?[^.;]{0,60}\b(?:gets?|gives?|shows?|reach\w*|does|is)\b(?: about| around| up to| at)? ?[~>]{0,2}\d{2,4}\+? ?m`)},
+	{"vendor_radio", piece.Compile(`(?i)\b(?:stock|original|oem|factory|vendor(?:'s)?)(?: [\w.-]+){0,2} (?:firmware|image|software)\b(?: \([^()]*\))?[^.;]{0,60}\b(?:gets?|gives?|shows?|reach\w*|does|is)\b(?: about| around| up to| at)? ?[~>]{0,2}\d{2,4}\+? ?m`)},
 	{"nccl_word", piece.Compile(`(?i)\b(?:nccl|rccl|all_?reduce|gpudirect|ucx|infiniband|rdma|ib_write)\w*`)},
 	{"radio_word", piece.Compile(`(?i)\b(?:wi-?fi|wlan|802\.11\w*|2\.4 ?ghz|5 ?ghz|wireless)\b`)},
 }

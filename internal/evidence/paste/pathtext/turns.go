@@ -37,9 +37,6 @@ var (
 	otherwise = piece.Compile(`(?i)\b(?:drop(?:s|ped)?|slow(?:s|ed|er)?|still|worse|before|instead of|less|lost|fell|falls|only|streams?|flows?|connections?|internet|subnet|vlans?|never|not|no|n['’]t|would|should|could|if|maybe|might|supposed)\b`)
 )
 
-// anyRateWord is a rate in bits or bytes a second.
-var anyRateWord = piece.Compile(`(\d+(?:[.,]\d+)?) ?([kKmMgG])i?(b(?:it)?(?:/s|s|ps)?|B(?:yte)?s?(?:/s|ps))\b`)
-
 // compares reports a sentence that states one comparison, without doubt, advice or question.
 func compares(sentence string) bool {
 	return !otherwise.MatchString(sentence) && !adviceRead.MatchString(sentence) && !question.MatchString(sentence+" ")
@@ -79,18 +76,15 @@ func (s *sink) fasterThan(sentence string, from int) bool {
 			least = rate
 		}
 	}
-	for _, m := range anyRateWord.FindAllStringSubmatchIndex(sentence, 8) {
-		rate := piece.Float(strings.Replace(sentence[m[2]:m[3]], ",", ".", 1)) * piece.Decimal[strings.ToUpper(sentence[m[4]:m[5]])]
-		if sentence[m[6]] == 'B' {
-			rate *= 8
-		}
+	for _, r := range piece.RateWords(sentence) {
 		switch {
-		case m[0] >= from && first == 0:
-			first = rate
-		case first > 0 && rate > first:
+		case r.Bytes && r.Bare: // an amount
+		case r.From >= from && first == 0:
+			first = r.Bits
+		case first > 0 && r.Bits > first:
 			return false
 		default:
-			lower(rate)
+			lower(r.Bits)
 		}
 	}
 	for _, h := range s.C.Hosts {

@@ -19,6 +19,9 @@ type Socket struct {
 	Source
 }
 
+// NDT7 is the process of a socket that a speed test of that name tells of.
+const NDT7 = "ndt7"
+
 // Core is one core's load in percent, or that of all where ID is "all".
 type Core struct {
 	ID                              string

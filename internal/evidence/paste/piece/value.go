@@ -124,5 +124,28 @@ func Bps(n, unit string) string {
 	return strconv.FormatFloat(f, 'f', 0, 64)
 }
 
+// RateWord is a rate as it stands in a text: in bits a second, and where.
+type RateWord struct {
+	Bits  float64
+	From  int
+	Bytes bool // told in bytes
+	Bare  bool // without "a second": in bytes an amount
+}
+
+var rateWord = Compile(`(\d+(?:[.,]\d+)?) ?([kKmMgG])i?(b|B)(?:it|yte)?s?(/s(?:ec)?|ps)?\b`)
+
+// RateWords are the first eight rates of a text.
+func RateWords(text string) (out []RateWord) {
+	for _, m := range rateWord.FindAllStringSubmatchIndex(text, 8) {
+		n := Float(strings.Replace(text[m[2]:m[3]], ",", ".", 1)) * Decimal[strings.ToUpper(text[m[4]:m[5]])]
+		r := RateWord{Bits: n, From: m[0], Bytes: text[m[6]] == 'B', Bare: m[8] < 0}
+		if r.Bytes {
+			r.Bits *= 8
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
 // YesNo is a fact of something that is or is not.
 var YesNo = map[bool]string{true: "yes", false: "no"}
