@@ -156,7 +156,11 @@ func slowBus(v *scene.View) {
 			}
 			evidence := []record.Evidence{scene.Saw("USB adapter "+name, fmt.Sprintf("%.0f Mbit/s", mbits), at)}
 			sure := 0.0
+			_, below := h.Get("usb "+name, "below")
+			_, adapter := h.Get("usb "+name, "adapter")
 			switch {
+			case mbits <= 480 && below && !adapter:
+				sure = 0.35 // a device that could do more, of which no more is known
 			case mbits <= 480:
 				sure = 0.8
 			case link > bus:

@@ -8,6 +8,9 @@ var usbNew = piece.Compile(`^usb (\d+-[\d.]+): (?:new|reset) (low-speed|full-spe
 
 var usbProduct = piece.Compile(`^usb (\d+-[\d.]+): Product: .*(?:LAN|Ethernet|Network|NIC|10/100|AX88|RTL81|AQC)`)
 
+// usbBelow is a device that could do more than its port.
+var usbBelow = piece.Compile(`^usb (\d+-[\d.]+): not running at top speed`)
+
 var usbDriver = piece.Compile(`^(r8152|r8153_ecm|ax88179_178a|asix|cdc_ncm|cdc_ether|aqc111|smsc95xx|smsc75xx|lan78xx) (\d+-[\d.]+):\d+\.\d+`)
 
 // usbSpeeds are the kernel's words in Mbit/s (usb_speed_string).
@@ -30,14 +33,16 @@ func (s *sink) usbLog(text string, l piece.Line) {
 		s.Set("link "+m[1], "pcie_lost", text, l)
 		return
 	}
-	where, driver := "", ""
+	key, value, where := "adapter", "yes", ""
 	if m := usbDriver.FindStringSubmatch(text); m != nil {
-		where, driver = m[2], m[1]
+		where, value = m[2], m[1]
 	} else if m := usbProduct.FindStringSubmatch(text); m != nil {
 		where = m[1]
+	} else if m := usbBelow.FindStringSubmatch(text); m != nil {
+		where, key = m[1], "below"
 	}
 	if x, ok := s.Host.Get("usbport "+where, "speed"); ok {
 		s.Host.Set("usb "+where, "speed", x.Text, x.Source)
-		s.SetIf("usb "+where, "driver", driver, l)
+		s.Set("usb "+where, key, value, l)
 	}
 }

@@ -20,6 +20,16 @@ var settingStories = []storyWords{
 	{"fixed_buffer", piece.Compile(`(?i)\bdisabl\w+\b[^.;]{0,30}\b(?:auto-?(?:tun\w+|siz\w+|scal\w+)|dynamic (?:buffer |window )?(?:siz\w+|tuning|scal\w+))`)},
 	{"send_buffer_named", piece.Compile(`(?i)\b(?:so_sndbuf|(?:tcp |socket )?send buffers?|snd_?buf)\b`)},
 	{"receive_buffer_named", piece.Compile(`(?i)\b(?:so_rcvbuf|(?:tcp |socket )?rec(?:ei)?v(?:e|er)? buffers?|rcv_?buf)\b`)},
+	// A buffer that was larger for a trial, or is too small as somebody says.
+	{"send_buffer_gains", piece.Compile(`(?i)\b(?:set\w*|chang\w+|rais\w+|increas\w+|enlarg\w+|with)\b[^.;]{0,50}\b(?:so_sndbuf|(?:tcp |socket )*send buffers?(?: sizes?)?)\b[^.;]{0,60}\b(?:twice|doubl\w+|\d+ ?(?:times|x)|faster|fast again|full (?:speed|rate))\b`)},
+	{"send_buffer_small", piece.Compile(`(?i)\b(?:so_sndbuf|(?:udp |tcp |socket )*send buffers?(?: sizes?)?)\b[^.;]{0,24}\btoo (?:low|small)\b|发送缓[存冲][^。]{0,60}(?:很慢|太小|太慢|高延迟)`)},
+	{"receive_buffer_small", piece.Compile(`(?i)\b(?:so_rcvbuf|(?:udp |tcp |socket )*rec(?:ei)?v(?:e|er)? buffers?(?: sizes?)?)\b[^.;]{0,24}\btoo (?:low|small)\b`)},
+	// Packets in another order, and what it does.
+	{"order_lost", piece.Compile(`(?i)\b(?:packets?|segments?|datagrams?)\b[^.;]{0,24}\bre-?order(?:ed|ing)\b[^.;]{0,60}\b(?:limit\w*|degrad\w+|reduc\w+|hurt\w*|kill\w*|slow\w*|caus\w+)\b|\b(?:significant|large|high|huge|unusual|excessive)(?: \w+)? (?:of |number of |amounts? of )*(?:out[- ]of[- ]order|re-?ordered) (?:packets?|segments?|datagrams?)\b|\b(?:undesirable|excessive|heavy|constant|severe) (?:packet |segment )?re-?ordering\b|\b(?:they|packets?|segments?|datagrams?) (?:are|get|were|arrive) (?:\w+ )?(?:re-?ordered|out of order) (?:when|on|at|by|in|before)\b`)},
+	// LACP's bit that a port may be bundled.
+	{"not_aggregatable", piece.Compile(`(?i)(?:\b|_)aggregation\b[^.;]{0,16}\b(?:bit|flag|state)?\b[^.;]{0,16}\b(?:not set|clear(?:ed)?|unset|missing)\b[^.;]{0,24}\b(?:ports?|links?|slaves?|interfaces?|pdus?|lacpdus?)\b|\b(?:ports?|links?|slaves?|interfaces?)\b[^.;]{0,40}\bnot aggregatable\b`)},
+	// A tunnel's MTU that somebody says is not right.
+	{"tunnel_mtu", piece.Compile(`(?i)\bmtu of (?:the |its |our )?(?:tunnel|vxlan|overlay|wire ?guard|ipip|gre|vpn)\b[^.;]{0,24}\b(?:needs?|has|have|must|should) (?:to )?be (?:adjusted|lower\w*|reduced|changed|set|decreased|smaller)\b`)},
 	// A limit that is set on the way of some.
 	{"shaping_named", piece.Compile(`(?i)\btraffic[- ]shap(?:ing|er)\b|\b(?:network|nic|interface|vif|port)[- ](?:throttling|rate|bandwidth)[- ](?:rate|limit\w*|cap)\b`)},
 	{"unlike_rates", piece.Compile(`(?i)\b(?:bandwidth|speed|rate|throughput)\b[^.;]{0,60}\b(?:different|unlike|not the same|lower|less|other) (?:than|from|to|of|value)\b|\bdifferent (?:bandwidth|speed|rate|throughput)\b`)},

@@ -68,7 +68,7 @@ var stories = []storyWords{
 // Words before a story, in its own sentence, that deny it or only wonder.
 var (
 	denies  = piece.Compile(`(?i)\b(?:not|no|never|isn'?t|aren'?t|wasn'?t|don'?t|doesn'?t|didn'?t|without|ruled out|neither|nor|instead of)\b[^,;:]{0,24}$`)
-	wonders = piece.Compile(`(?i)\b(?:maybe|perhaps|might|could (?:it |this |that )?be|may be|wonder\w*|worr\w+|guess\w*|suspect\w*|probably|possibly|not sure|i think|whether|what if|assum\w+|if)\b[^;]{0,60}$`)
+	wonders = piece.Compile(`(?i)\b(?:maybe|perhaps|might|could (?:it |this |that )?be|may be|wonder\w*|worr\w+|guess\w*|suspect\w*|probably|possibly|not sure|i think|whether|what if|assum\w+|if)\b[^;]{0,60}$|\b(?:may|might|could) be (?:made )?(?:worse|aggravated|exacerbated)\b[^;]*$`)
 )
 
 // parts are stories that name what is there: one may ask about it as well.
@@ -85,12 +85,16 @@ var denying = map[string]bool{"no_gain": true, "second_unreached": true, "join_r
 
 // contrary are words within a story that turn it round.
 var contrary = map[string]piece.Pattern{
-	"modes_differ":    piece.Compile(`(?i)\b(?:nothing|neither|nor|none|no longer)\b`),
-	"bind_ignored":    piece.Compile(`(?i)\b(?:used to|correctly|until|not|never|should)\b|--bind-dev`),
-	"half_lost":       piece.Compile(`(?i)\b(?:no longer|not|never|was|were|went)\b`),
-	"bursty":          piece.Compile(`(?i)\b(?:not|no|never|without|paces?)\b`),
-	"half_duplex":     piece.Compile(`(?i)\b(?:not|never|no)\b|n['’]t\b`),
-	"other_way_fills": piece.Compile(`(?i)\b(?:not|never|cannot)\b|n['’]t\b`),
+	"modes_differ":         piece.Compile(`(?i)\b(?:nothing|neither|nor|none|no longer)\b`),
+	"bind_ignored":         piece.Compile(`(?i)\b(?:used to|correctly|until|not|never|should)\b|--bind-dev`),
+	"half_lost":            piece.Compile(`(?i)\b(?:no longer|not|never|was|were|went)\b`),
+	"bursty":               piece.Compile(`(?i)\b(?:not|no|never|without|paces?)\b`),
+	"send_buffer_gains":    piece.Compile(`(?i)\b(?:not|no|never|hardly|any)\b|n['’]t\b`),
+	"send_buffer_small":    piece.Compile(`(?i)\b(?:udp|not|never)\b|n['’]t\b`),
+	"receive_buffer_small": piece.Compile(`(?i)\b(?:udp|not|never)\b|n['’]t\b`),
+	"order_lost":           piece.Compile(`(?i)\b(?:no|not|never|without|neither)\b|n['’]t\b`),
+	"half_duplex":          piece.Compile(`(?i)\b(?:not|never|no)\b|n['’]t\b`),
+	"other_way_fills":      piece.Compile(`(?i)\b(?:not|never|cannot)\b|n['’]t\b`),
 }
 
 // supposable are stories that are told behind an "if" as well.
