@@ -42,11 +42,11 @@ type row struct {
 
 func (r row) error() float64 { return math.Abs(r.measured/r.predicted - 1) }
 
-// inRange: rounded figures meet. A range that is a point is met within what a
-// measured rate is itself certain of.
+// inRange: rounded figures meet. A range that is narrower than what a measured rate is
+// itself certain of is met within that.
 func (r row) inRange() bool {
 	within := 0.0
-	if r.low == r.high {
+	if r.high-r.low <= 2*measuredWithin*r.predicted {
 		within = measuredWithin
 	}
 	return r.measured >= r.low*(1-within)-0.051 && r.measured <= r.high*(1+within)+0.051
