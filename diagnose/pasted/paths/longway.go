@@ -61,6 +61,29 @@ func toldWindow(v *scene.View) {
 		fmt.Sprintf("By what is said, one connection carries %v over %s ms, which is %v in flight. ", rate, trip.Text, unit.Bytes(flight))+overDistance, windowRemedy, evidence...).Ask = longAsks
 }
 
+// openVPNBuffer is what OpenVPN asked its sockets for before 2.4 (sndbuf and rcvbuf of its
+// manual): once in each round trip where the tunnel goes by TCP.
+const openVPNBuffer = 64 << 10
+
+// tunnelWindow: OpenVPN over a long way, at about what its own socket buffers let be under
+// way, whatever goes inside.
+func tunnelWindow(v *scene.View) {
+	p := pathOf(v)
+	_, trip, told := v.SaidBy("trip_ms")
+	ms := piece.Float(trip.Text)
+	rate, h, at := saidRate(v, "net_least_bps", "copy_bps", "rate_least", "net_bps")
+	if p.through > 0 && p.through < rate {
+		rate = p.through
+	}
+	if flight := float64(rate) / 8 * ms / 1000; p.tunnel != "openvpn" || !told || ms < 10 || ms > 1000 || flight < 0.6*openVPNBuffer || flight > 1.4*openVPNBuffer || v.Said("not_window", "window_helps_not", "cpu_bound", "cpu_full") {
+		return
+	}
+	v.Add(record.ReceiveWindow, 0.56, h, "the tunnel's own socket buffers",
+		fmt.Sprintf("By what is said, OpenVPN carries %v over %s ms: about 64 KB in each round trip, which is what it asks its sockets for where nothing else is set. All connections inside share the tunnel's one.", rate, trip.Text),
+		"`sndbuf 0` and `rcvbuf 0` at both ends (and `push` of both to the clients) leave the buffers to the kernel; UDP instead of TCP, or WireGuard.",
+		scene.Saw("said", rate.String(), at), scene.Saw("said", trip.Text+" ms", trip.Source)).Ask = longAsks
+}
+
 // windowRound: a window that a sentence tells in bytes, and a rate that is just that window
 // in each round trip.
 func windowRound(v *scene.View) {

@@ -350,6 +350,33 @@ func fullGigabit(v *scene.View) {
 		{Command: "show interfaces status", Host: "the switch", Why: "the speed of each port on the way"}}
 }
 
+// Parts of 2.5 and 5 Gbit/s between which a rate is all that such a link carries of payload.
+const (
+	leastOfMultiGig = 0.93
+	mostOfMultiGig  = 0.96
+)
+
+// fullMultiGig: what a link of 2.5 or 5 Gbit/s carries, where people tell of one on the way.
+func fullMultiGig(v *scene.View) {
+	h, x, ok := v.SaidBy("multi_part")
+	link := 5 * unit.Gbps
+	if strings.Contains(x.Text, "2.5") {
+		link = 2500 * unit.Mbps
+	}
+	rate, _, at := saidRate(v, "net_bps")
+	if len(v.Case.Runs) > 0 {
+		rate, at = v.Best(), v.Case.Runs[0].Source
+	}
+	if !ok || !scene.Close(rate, link, leastOfMultiGig, mostOfMultiGig) || len(v.Findings) > 0 {
+		return
+	}
+	v.Add(record.LineRate, 0.64, h, "the part of "+link.String(),
+		fmt.Sprintf("%v is what a link of %v carries of payload when it is full, and one is told of: nothing is slow. A faster card at the other end changes nothing.", rate, link),
+		"For more, each part of the way must be faster: both cards, the cable and every switch port between (`ethtool LINK` shows at which speed each came up).",
+		scene.Saw("said", strings.TrimSpace(x.Text), x.Source), scene.Saw("the test", rate.String(), at)).Ask = []scene.Missing{
+		{Command: "ethtool LINK", Host: "both hosts", Why: "the speed at which each came up"}}
+}
+
 // laneRates are those of one lane of PCIe 1, 2 and 3, before its headers.
 var laneRates = []unit.BitRate{2 * unit.Gbps, 4 * unit.Gbps, 7877 * unit.Mbps}
 

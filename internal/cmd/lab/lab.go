@@ -108,7 +108,8 @@ const (
 func newRun(con *console.Console) *cobra.Command {
 	var place Place
 	var out console.Output
-	var duration, whatIf string
+	var duration string
+	var how scenarioOf
 	var labs int
 	c := &cobra.Command{
 		Use: "run SCENARIO|all|FILE.yaml", Short: "build a scenario, measure it, say what limits it", Args: console.Exactly(1, "one SCENARIO (`linerate lab list` names them), all, or a FILE.yaml"),
@@ -122,7 +123,8 @@ all runs every scenario of the program's own that is a file, those in lab
 kernels side by side with a core each (--labs), and prints one page; it goes on
 when one fails. Then, and when a row is
 not as published, the exit status is 1; without --json the page is printed all
-the same.
+the same. One that takes more than four minutes is measured in parts, side by
+side as well.
 
 ` + console.ExitHelp,
 		Example: "  linerate lab run two-links\n  linerate lab run ip-alias --json\n  linerate lab run my-network.yaml --what-if mtu=9000,policy=layer3+4",
@@ -134,13 +136,13 @@ the same.
 			if err := out.Check("lab run -o", resultContent(args[0])); err != nil {
 				return err
 			}
+			how.out = out.Path
+			if cmd.Flags().Changed("duration") {
+				how.window = window
+			}
 			if args[0] == allScenarios {
-				if whatIf != "" {
-					return console.BadUsage("lab run all: --what-if is for one scenario", "linerate lab run SCENARIO --what-if "+whatIf)
-				}
-				how := scenarioOf{out: out.Path}
-				if cmd.Flags().Changed("duration") {
-					how.window = window
+				if how.whatIf != "" {
+					return console.BadUsage("lab run all: --what-if is for one scenario", "linerate lab run SCENARIO --what-if "+how.whatIf)
 				}
 				return runAll(cmd.Context(), con, place, how, labs)
 			}
@@ -148,40 +150,39 @@ the same.
 			if err != nil {
 				return err
 			}
-			again := append([]string{"lab", "run"}, FlagsAgain(con)...)
-			asked := time.Duration(0)
-			if cmd.Flags().Changed("duration") {
-				asked = window
-				again = append(again, "--duration", asked.String())
+			if what.file == nil && (how.whatIf != "" || how.full) {
+				return console.BadUsage("lab run: --what-if and --full are for scenarios of files", "`linerate lab list` names them; FILE.yaml may be your own")
 			}
+			if err := scenario.CheckChange(how.whatIf); err != nil {
+				return console.BadUsage("lab run: --what-if: "+err.Error(), scenario.ChangeHint())
+			}
+			if what.file != nil {
+				if _, _, err := what.file.Changed(how.whatIf); err != nil {
+					return console.BadUsage("lab run: --what-if: "+err.Error(), scenario.ChangeHint())
+				}
+			}
+			beside, err := labsBeside(labs)
+			if err != nil {
+				return err
+			}
+			if partsOf(what, place, how, beside) > 1 {
+				return runParts(cmd.Context(), con, what, place, how, labs)
+			}
+			again := how.again(con)
 			if out.Path != "" {
 				again = append(again, "-o", out.Path)
 			}
 			if out.Force {
 				again = append(again, "--force")
 			}
-			if whatIf != "" {
-				again = append(again, "--what-if", whatIf)
-			}
 			writable, err := Outside(filepath.Dir(out.Path))
 			if err != nil {
 				return err
 			}
-			if what.file == nil && whatIf != "" {
-				return console.BadUsage("lab run: --what-if is for scenarios of files", "`linerate lab list` names them; FILE.yaml may be your own")
-			}
-			if err := scenario.CheckChange(whatIf); err != nil {
-				return console.BadUsage("lab run: --what-if: "+err.Error(), scenario.ChangeHint())
-			}
-			if what.file != nil {
-				if _, _, err := what.file.Changed(whatIf); err != nil {
-					return console.BadUsage("lab run: --what-if: "+err.Error(), scenario.ChangeHint())
-				}
-			}
 			in := guest.Command{Args: append(again, "--", what.argument), Writable: writable, Files: what.files()}
 			return Inside(cmd.Context(), con, what.place(place), in, func(choice lab.Choice) error {
 				if what.file != nil {
-					return runScenario(cmd.Context(), con, *what.file, choice, scenarioOf{whatIf: whatIf, window: asked, out: out.Path})
+					return runScenario(cmd.Context(), con, *what.file, choice, how)
 				}
 				return With(cmd.Context(), what.Blueprint(), func() error { return labRun(cmd.Context(), con, *what.Built, choice, window, out.Path) })
 			})
@@ -190,8 +191,11 @@ the same.
 	place.AddFlags(c)
 	out.Add(c, "also write the record, or the rows, to this file", "json")
 	c.Flags().StringVar(&duration, "duration", "3s", "length of each measurement\n(without: as the scenario says, or 3s)")
-	c.Flags().StringVar(&whatIf, "what-if", "", "changes to try in the lab, as predict --what-if takes them")
-	c.Flags().IntVar(&labs, "labs", 0, "of all: how many labs stand side by side\n(default: one for each core, at most 2)")
+	c.Flags().BoolVar(&how.full, "full", false, "with the long windows that a scenario has beside its own")
+	c.Flags().Var(&how.part, "part", "the part of the rows that is measured")
+	_ = c.Flags().MarkHidden("part") // a lab kernel's own
+	c.Flags().StringVar(&how.whatIf, "what-if", "", "changes to try in the lab, as predict --what-if takes them")
+	c.Flags().IntVar(&labs, "labs", 0, "how many labs may stand side by side\n(default: one for each core, at most 2)")
 	return c
 }
 

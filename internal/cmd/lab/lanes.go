@@ -9,7 +9,9 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"sync"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -40,90 +42,107 @@ func labsBeside(asked int) (int, error) {
 	return 0, console.BadUsage(fmt.Sprintf("--labs %d: this machine has %d cores for them", asked, len(cores)), "each lab has a core of its own")
 }
 
+// job is a scenario, or a part of one, that is run by itself.
+type job struct {
+	named int // its place among those that are run
+	part  part
+}
+
 // outcomes runs scenarios, those with a kernel of their own side by side, each on a
-// core of its own and the longest first, and then those on the running kernel
-// alone: these have the whole machine. The outcomes are in the order of named.
-func outcomes(ctx context.Context, con *console.Console, named []scenario.Scenario, place Place, how scenarioOf, labs int) ([]scenario.Outcome, error) {
+// core of its own and the longest first, what takes long in parts, and then those on the
+// running kernel alone: these have the whole machine. The outcomes are in the order of named.
+func outcomes(ctx context.Context, con *console.Console, named []labNetwork, place Place, how scenarioOf, labs int) ([]scenario.Outcome, error) {
 	labs, err := labsBeside(labs)
 	if err != nil {
 		return nil, err
 	}
-	all := make([]scenario.Outcome, len(named))
-	run := func(i int, con *console.Console) {
+	parts := make([][]scenario.Outcome, len(named))
+	for i, what := range named {
+		parts[i] = make([]scenario.Outcome, partsOf(what, place, how, labs))
+	}
+	run := func(j job, con *console.Console) {
 		if ctx.Err() != nil {
 			return
 		}
-		s := named[i]
-		o, err := outcomeOf(ctx, con, s.Name, place, how)
-		o.Scenario, o.Title, o.Source = s.Name, s.Title, s.Source
+		what, how := named[j.named], how
+		how.part = j.part
+		o, err := outcomeOf(ctx, con, what, place, how)
+		o.Scenario, o.Title, o.Source = what.file.Name, what.file.Title, what.file.Source
 		if err != nil {
 			o.Error = err.Error()
-			progress.New(con).Say("%s failed: %v", s.Name, err)
+			progress.New(con).Say("%s failed: %v", what.file.Name, err)
 		}
-		all[i] = o
+		parts[j.named][max(j.part.number, 1)-1] = o
 	}
-	beside, alone := sideBySide(con, named, place, labs)
-	queue := make(chan int, len(beside))
-	for _, i := range beside {
-		queue <- i
+	beside, alone := sideBySide(named, place, how, labs)
+	queue := make(chan job, len(beside))
+	for _, j := range beside {
+		queue <- j
 	}
 	close(queue)
 	var lanes errgroup.Group
 	var said sync.Mutex
 	for range labs {
 		lanes.Go(func() error {
-			for i := range queue {
+			for j := range queue {
 				one := *con
-				one.Terminal, one.Stderr = false, &prefixed{to: con.Stderr, mu: &said, prefix: named[i].Name + ": "}
-				run(i, &one)
+				prefix := strings.TrimSpace(named[j.named].file.Name+" "+j.part.String()) + ": "
+				one.Terminal, one.Stderr = false, &prefixed{to: con.Stderr, mu: &said, prefix: prefix}
+				run(j, &one)
 			}
 			return nil
 		})
 	}
 	_ = lanes.Wait() // what failed is in its outcome
-	for _, i := range alone {
-		run(i, con)
+	for _, j := range alone {
+		run(j, con)
 	}
-	return slices.DeleteFunc(all, func(o scenario.Outcome) bool { return o.Scenario == "" }), nil
-}
-
-// sideBySide tells scenarios that can stand side by side, the longest first, from
-// those that are run alone.
-func sideBySide(con *console.Console, named []scenario.Scenario, place Place, lanes int) (beside, alone []int) {
-	for i, s := range named {
-		choice, err := labNetwork{file: &s}.place(place).choose()
-		if lanes > 1 && err == nil && choice.BackEnd == lab.UML {
-			beside = append(beside, i)
-		} else {
-			alone = append(alone, i)
+	var all []scenario.Outcome
+	for i, of := range parts {
+		if o := named[i].file.Whole(of); o.Scenario != "" {
+			all = append(all, o)
 		}
 	}
-	slices.SortStableFunc(beside, func(x, y int) int { return cmp.Compare(named[y].Length(), named[x].Length()) })
+	return all, nil
+}
+
+// sideBySide tells what can stand side by side, the longest first, from scenarios that are
+// run alone.
+func sideBySide(named []labNetwork, place Place, how scenarioOf, labs int) (beside, alone []job) {
+	for i, what := range named {
+		choice, err := what.place(place).choose()
+		if labs < 2 || err != nil || choice.BackEnd != lab.UML {
+			alone = append(alone, job{named: i})
+			continue
+		}
+		n := partsOf(what, place, how, labs)
+		for k := range n {
+			beside = append(beside, job{i, part{k + 1, n}})
+		}
+	}
+	length := func(j job) time.Duration {
+		how := how
+		how.part = j.part
+		return how.of(*named[j.named].file).Length()
+	}
+	slices.SortStableFunc(beside, func(x, y job) int { return cmp.Compare(length(y), length(x)) })
 	return beside, alone
 }
 
 // outcomeOf runs one scenario as `lab run NAME --json` would, in a kernel of its
 // own where it needs one.
-func outcomeOf(ctx context.Context, con *console.Console, name string, place Place, how scenarioOf) (o scenario.Outcome, err error) {
-	what, err := Find(ctx, name)
-	if err != nil {
-		return o, err
-	}
+func outcomeOf(ctx context.Context, con *console.Console, what labNetwork, place Place, how scenarioOf) (o scenario.Outcome, err error) {
 	var said bytes.Buffer
 	var words console.LastLine
 	one := *con
 	one.Stdout, one.Stderr, one.JSON = &said, io.MultiWriter(con.Stderr, &words), true
-	again := append([]string{"lab", "run"}, FlagsAgain(&one)...)
-	if how.window > 0 {
-		again = append(again, "--duration", how.window.String())
-	}
-	in := guest.Command{Args: append(again, "--", what.argument)}
+	in := guest.Command{Args: append(how.again(&one), "--", what.argument), Files: what.files()}
 	how.out = ""
 	if err := runLab(ctx, &one, what, what.place(place), in, how); err != nil {
 		return o, words.Of(err)
 	}
 	if err := json.Unmarshal(said.Bytes(), &o); err != nil {
-		return o, fmt.Errorf("read what %s showed: %w", name, err)
+		return o, fmt.Errorf("read what %s showed: %w", what.name(), err)
 	}
 	return o, nil
 }
@@ -168,9 +187,17 @@ var errNotGreen = errors.New("not all as published")
 // runAll runs every scenario of the program's own, several labs at a time, and
 // goes on when one fails.
 func runAll(ctx context.Context, con *console.Console, place Place, how scenarioOf, labs int) error {
-	named, err := scenario.Builtin()
+	files, err := scenario.Builtin()
 	if err != nil {
 		return err
+	}
+	var named []labNetwork
+	for _, s := range files {
+		what, err := Find(ctx, s.Name)
+		if err != nil {
+			return err
+		}
+		named = append(named, what)
 	}
 	all, err := outcomes(ctx, con, named, place, how, labs)
 	if err != nil {

@@ -3,11 +3,12 @@ package lab
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
-	"github.com/linerate/linerate/internal/cmd/console"
 	"github.com/linerate/linerate/internal/lab"
 	"github.com/linerate/linerate/internal/lab/scenario"
 )
@@ -35,25 +36,48 @@ func TestSideBySide(t *testing.T) {
 	if testing.Short() {
 		t.Skip("left out by -short: it takes seconds")
 	}
-	named, err := scenario.Builtin()
+	files, err := scenario.Builtin()
 	if err != nil {
 		t.Fatal(err)
 	}
-	place := Place{backEnd: string(lab.Auto)}
-	beside, alone := sideBySide((&console.Console{}), named, place, 2)
-	if len(beside)+len(alone) != len(named) {
-		t.Fatalf("%v and %v of %d", beside, alone, len(named))
+	var named []labNetwork
+	for _, s := range files {
+		named = append(named, labNetwork{file: &s})
 	}
-	for k, i := range beside[1:] {
-		if named[i].Length() > named[beside[k]].Length() {
-			t.Errorf("%s before %s", named[beside[k]].Name, named[i].Name)
+	place := Place{backEnd: string(lab.Auto)}
+	beside, alone := sideBySide(named, place, scenarioOf{}, 2)
+	all, long := make(map[int]int), time.Duration(1<<62)
+	for _, j := range append(slices.Clone(beside), alone...) {
+		all[j.named]++
+		if n := j.part.of; n > 1 && files[j.named].Length() < leastSplit || n > 2 {
+			t.Errorf("%s in %d parts", files[j.named].Name, n)
 		}
 	}
-	if len(beside) > 0 && named[beside[0]].Name != "ovh-vrack" {
-		t.Errorf("%s first", named[beside[0]].Name)
+	if len(all) != len(named) {
+		t.Errorf("%v and %v of %d", beside, alone, len(named))
 	}
-	if one, rest := sideBySide((&console.Console{}), named, place, 1); len(one) > 0 || len(rest) != len(named) {
+	for _, j := range beside {
+		length := scenarioOf{part: j.part}.of(files[j.named]).Length()
+		if length > long {
+			t.Errorf("%s behind one that takes %v", files[j.named].Name, long)
+		}
+		long = length
+	}
+	if len(beside) > 1 && (files[beside[0].named].Name != "ovh-vrack" || beside[1].named != beside[0].named) {
+		t.Errorf("first %v", beside[:2])
+	}
+	if one, rest := sideBySide(named, place, scenarioOf{}, 1); len(one) > 0 || len(rest) != len(named) {
 		t.Errorf("with one lane %v stand beside each other", one)
+	}
+}
+
+// A part is read as it is written, and nothing else is.
+func TestPart(t *testing.T) {
+	for text, want := range map[string]part{"1/2": {1, 2}, "3/3": {3, 3}, "0/2": {}, "3/2": {}, "2": {}, "a/b": {}} {
+		var got part
+		if err := got.Set(text); (err == nil) != (want.of > 0) || err == nil && (got != want || got.String() != text) {
+			t.Errorf("%s: %v, %v", text, got, err)
+		}
 	}
 }
 

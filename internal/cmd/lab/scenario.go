@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -119,7 +118,41 @@ func (n labNetwork) Blueprint() lab.Blueprint {
 type scenarioOf struct {
 	whatIf string
 	window time.Duration // of every measurement; zero is the scenario's
+	full   bool          // the scenario's windows are those that take their time
 	out    string        // file for the rows; "" none
+	part   part          // of the scenario that is run; zero is all
+}
+
+// of is the scenario as it is run.
+func (how scenarioOf) of(s scenario.Scenario) scenario.Scenario {
+	if how.full {
+		s = s.InFull()
+	}
+	if how.window > 0 {
+		s = s.Windowed(how.window)
+	}
+	if how.part.of > 1 {
+		s = s.Parts(how.part.of)[how.part.number-1]
+	}
+	return s
+}
+
+// again are the arguments of another run of this program that runs a scenario so.
+func (how scenarioOf) again(con *console.Console) []string {
+	args := append([]string{"lab", "run"}, FlagsAgain(con)...)
+	if how.window > 0 {
+		args = append(args, "--duration", how.window.String())
+	}
+	if how.full {
+		args = append(args, "--full")
+	}
+	if how.whatIf != "" {
+		args = append(args, "--what-if", how.whatIf)
+	}
+	if how.part.of > 1 {
+		args = append(args, "--part", how.part.String())
+	}
+	return args
 }
 
 // scenarioDocument is what `lab run --json` prints of a file's scenario.
@@ -136,20 +169,10 @@ type scenarioDocument struct {
 	LeftOut  []scenario.LeftOut       `json:"left_out,omitempty"`
 }
 
-// rehearse runs a scenario of a file. What was measured is printed also when
+// runScenario runs a scenario of a file. What was measured is printed also when
 // the run ends early.
 func runScenario(ctx context.Context, con *console.Console, s scenario.Scenario, choice lab.Choice, how scenarioOf) error {
-	if how.window > 0 {
-		s.Steps = slices.Clone(s.Steps)
-		for i := range s.Steps {
-			s.Steps[i].Measure = slices.Clone(s.Steps[i].Measure)
-			for j := range s.Steps[i].Measure {
-				if m := &s.Steps[i].Measure[j]; m.Tool != scenario.Tune { // which finds its own
-					m.Duration = how.window
-				}
-			}
-		}
-	}
+	s = how.of(s)
 	p := progress.New(con)
 	p.Stage("build %s (%s: %s; %s)", s.Name, choice.BackEnd, choice.Why, scenario.ScaleText(s.Scale, s.Slow))
 	if err := removeJournal(); err != nil { // a killed run's
@@ -164,16 +187,7 @@ func runScenario(ctx context.Context, con *console.Console, s scenario.Scenario,
 		return err
 	}
 	doc := scenarioDocument{s.Name, choice.BackEnd, result.Kernel, s.Scale, s.Slow, result.Tools, listed(result.Rows), listed(result.Findings), listed(result.Notes), result.LeftOut}
-	if how.out != "" {
-		err = errors.Join(err, console.WriteJSON(context.WithoutCancel(ctx), how.out, doc))
-	}
-	switch {
-	case !con.JSON:
-		fmt.Fprint(con.Stdout, scenario.Text(result.Rows)+scenario.LeftOutText(result.LeftOut))
-	case err == nil:
-		return runDocument.Print(con, doc)
-	}
-	return err
+	return showScenario(ctx, con, doc, how.out, err)
 }
 
 func listed[T any](all []T) []T {

@@ -67,6 +67,7 @@ func measureKeys() fabric.Object[Measurement] {
 		fabric.NewKey("block", "bytes of each write of iperf3 and iperf2; left out: 1Mi", fabric.Value(fabric.Buffer(), func(v *m) *unit.Bytes { return &v.Block })),
 		fabric.NewKey("no_delay", "true: the sockets of linerate, iperf3 or iperf2 send without Nagle's algorithm; left out: with it", fabric.Value(fabric.Truth(), func(v *m) *bool { return &v.NoDelay })),
 		fabric.NewKey("duration", "length of each window", fabric.Value(fabric.Duration(), func(v *m) *time.Duration { return &v.Duration })),
+		fabric.NewKey("full", "length of each window with lab run --full; left out: duration", fabric.Value(fabric.Duration(), func(v *m) *time.Duration { return &v.Full })),
 		fabric.NewKey("count", "packets of a ping; left out: 20", fabric.Value(fabric.Integer(1, 1000), func(v *m) *int { return &v.Count })),
 		fabric.NewKey("published", "published rates, one for each row", fabric.ValueOrList(fabric.Rate(), func(v *m) *[]unit.BitRate { return &v.Published })),
 		fabric.NewKey("published_ratio", "published ratios to the same rows of the step that of names", fabric.ValueOrList(fabric.Amount(), func(v *m) *[]float64 { return &v.Ratios })),

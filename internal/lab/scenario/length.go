@@ -1,6 +1,10 @@
 package scenario
 
-import "time"
+import (
+	"cmp"
+	"slices"
+	"time"
+)
 
 // What one row takes about, besides its window, and what no window says the length
 // of: a tuning, a copy over NFS.
@@ -22,6 +26,33 @@ func (s Scenario) Length() (all time.Duration) {
 		}
 	}
 	return all
+}
+
+// InFull is the scenario with the windows of a run that takes its time.
+func (s Scenario) InFull() Scenario {
+	return s.windowed(func(m Measurement) time.Duration { return cmp.Or(m.Full, m.Duration) })
+}
+
+// Windowed is the scenario with that window for all but tune, which finds its own.
+func (s Scenario) Windowed(window time.Duration) Scenario {
+	return s.windowed(func(m Measurement) time.Duration {
+		if m.Tool == Tune {
+			return m.Duration
+		}
+		return window
+	})
+}
+
+func (s Scenario) windowed(of func(Measurement) time.Duration) Scenario {
+	s.Steps = slices.Clone(s.Steps)
+	for i := range s.Steps {
+		s.Steps[i].Measure = slices.Clone(s.Steps[i].Measure)
+		for j := range s.Steps[i].Measure {
+			m := &s.Steps[i].Measure[j]
+			m.Duration = of(*m)
+		}
+	}
+	return s
 }
 
 func (m Measurement) length() time.Duration {

@@ -102,9 +102,10 @@ type Measurement struct {
 	Buffer   unit.Bytes // that each socket asks for; zero leaves autotuning on
 	Block    unit.Bytes // of each write of iperf3's and iperf2's; zero is 1 MiB
 	NoDelay  bool       // Nagle's algorithm is off (TCP_NODELAY, RFC 896)
-	// Duration is the window; zero is the tool's default.
-	Duration time.Duration
-	Count    int // of a ping's packets
+	// Duration is the window, Full that of a run that takes its time; zero of the first is
+	// the tool's default, of the second Duration.
+	Duration, Full time.Duration
+	Count          int // of a ping's packets
 	// Published are as many as there are rows, or none.
 	Published []unit.BitRate
 	// Ratios are published in place of rates, of the same row of the step Of.

@@ -24,6 +24,14 @@ var settingStories = []storyWords{
 	{"send_buffer_gains", piece.Compile(`(?i)\b(?:set\w*|chang\w+|rais\w+|increas\w+|enlarg\w+|with)\b[^.;]{0,50}\b(?:so_sndbuf|(?:tcp |socket )*send buffers?(?: sizes?)?)\b[^.;]{0,60}\b(?:twice|doubl\w+|\d+ ?(?:times|x)|faster|fast again|full (?:speed|rate))\b`)},
 	{"send_buffer_small", piece.Compile(`(?i)\b(?:so_sndbuf|(?:udp |tcp |socket )*send buffers?(?: sizes?)?)\b[^.;]{0,24}\btoo (?:low|small)\b|发送缓[存冲][^。]{0,60}(?:很慢|太小|太慢|高延迟)`)},
 	{"receive_buffer_small", piece.Compile(`(?i)\b(?:so_rcvbuf|(?:udp |tcp |socket )*rec(?:ei)?v(?:e|er)? buffers?(?: sizes?)?)\b[^.;]{0,24}\btoo (?:low|small)\b`)},
+	// A program's own buffer, as its source or its documentation has it: of a small one.
+	{"send_buffer_set", piece.Compile(`(?i)\bsetSendBufferSize\( ?(?:\d{1,3} ?\* ?1024|\d{4,6}) ?\)|\bSO_SNDBUF\b[^;\n]{0,30}\b(?:\d{4,6}|\d{1,3} ?k(?:i?b)?)\b|\b\d{1,3} ?k(?:i?b)? (?:tcp |socket )?send buffer\b`)},
+	{"receive_buffer_set", piece.Compile(`(?i)\bsetReceiveBufferSize\( ?(?:\d{1,3} ?\* ?1024|\d{4,6}) ?\)|\bSO_RCVBUF\b[^;\n]{0,30}\b(?:\d{4,6}|\d{1,3} ?k(?:i?b)?)\b`)},
+	{"ssh_far", piece.Compile(`(?i)\b(?:scp|sftp|rsync|ssh)\b[^.;]{0,80}\b(?:poor\w*|slow\w*|badly)\b[^.;]{0,12}\b(?:on|over|across) (?:the |a |an )?(?:wan|long|distance)`)},
+	// What leaves a tunnel over PPPoE too little room.
+	{"tunnel_1420", piece.Compile(`(?i)\b(?:wire ?guard|wg\d?)\b[^.;]{0,80}\b1420\b`)},
+	{"pppoe_word", piece.Compile(`(?i)\bpppoe\b|\bmtu 1492\b`)},
+	{"icmp_blocked", piece.Compile(`(?i)\bicmp\b[^.;]{0,24}\b(?:banned|blocked|forbidden|filtered|prohibited|not allowed)\b`)},
 	// Packets in another order, and what it does.
 	{"order_lost", piece.Compile(`(?i)\b(?:packets?|segments?|datagrams?)\b[^.;]{0,24}\bre-?order(?:ed|ing)\b[^.;]{0,60}\b(?:limit\w*|degrad\w+|reduc\w+|hurt\w*|kill\w*|slow\w*|caus\w+)\b|\b(?:significant|large|high|huge|unusual|excessive)(?: \w+)? (?:of |number of |amounts? of )*(?:out[- ]of[- ]order|re-?ordered) (?:packets?|segments?|datagrams?)\b|\b(?:undesirable|excessive|heavy|constant|severe) (?:packet |segment )?re-?ordering\b|\b(?:they|packets?|segments?|datagrams?) (?:are|get|were|arrive) (?:\w+ )?(?:re-?ordered|out of order) (?:when|on|at|by|in|before)\b`)},
 	// LACP's bit that a port may be bundled.

@@ -72,7 +72,7 @@ var (
 )
 
 // parts are stories that name what is there: one may ask about it as well.
-var parts = map[string]bool{"second_unreached": true, "several_addresses": true, "nic_or_all": true, "instance_rate": true, "radio_word": true, "nccl_word": true, "fast_card": true, "trunking": true, "gigabit_part": true, "faster_part": true, "usb2_word": true, "outside": true, "ethernet_word": true, "iscsi": true, "storage": true, "gre_ipsec": true, "narrow_slot": true, "several_ends": true, "one_here": true, "tunnel_word": true, "mac_hash": true, "by_port_id": true, "core_receives": true, "asks_for_one": true, "rss_false": true, "other_slot": true, "routed_way": true, "size_word": true, "multichannel": true, "program": true, "spread_tunnel": true, "esp_offload": true, "at_home": true, "nfs_word": true, "from_outside": true, "window_named": true, "policing": true, "limit_set": true, "speed_test": true}
+var parts = map[string]bool{"multi_part": true, "pppoe_word": true, "tunnel_1420": true, "vmk_several": true, "documented_rate": true, "second_unreached": true, "several_addresses": true, "nic_or_all": true, "instance_rate": true, "radio_word": true, "nccl_word": true, "fast_card": true, "trunking": true, "gigabit_part": true, "faster_part": true, "usb2_word": true, "outside": true, "ethernet_word": true, "iscsi": true, "storage": true, "gre_ipsec": true, "narrow_slot": true, "several_ends": true, "one_here": true, "tunnel_word": true, "mac_hash": true, "by_port_id": true, "core_receives": true, "asks_for_one": true, "rss_false": true, "other_slot": true, "routed_way": true, "size_word": true, "multichannel": true, "program": true, "spread_tunnel": true, "esp_offload": true, "at_home": true, "nfs_word": true, "from_outside": true, "window_named": true, "policing": true, "limit_set": true, "speed_test": true}
 
 // asked is how what is behind some words makes a question of them.
 var asked = piece.Compile(`^[^.!?;]*(?:\.\w[^.!?;]*)*\?(?:\W|$)`)
@@ -83,12 +83,18 @@ var moreOf = piece.Compile(`(?:\d\d|[02-9]|\.\d)[ -]?$`)
 // denying are stories whose own words begin with a denial.
 var denying = map[string]bool{"no_gain": true, "second_unreached": true, "join_refused": true, "one_bgp_path": true, "no_lacpdus": true, "one_subflow": true, "no_multichannel": true, "one_idle": true, "rss_false": true}
 
+// deniedButBlocked is a denial that is none of "not allowed".
+var deniedButBlocked = piece.Compile(`(?i)\b(?:not|never|no longer) (?:banned|blocked|forbidden|filtered|prohibited)\b`)
+
 // contrary are words within a story that turn it round.
 var contrary = map[string]piece.Pattern{
 	"modes_differ":         piece.Compile(`(?i)\b(?:nothing|neither|nor|none|no longer)\b`),
 	"bind_ignored":         piece.Compile(`(?i)\b(?:used to|correctly|until|not|never|should)\b|--bind-dev`),
 	"half_lost":            piece.Compile(`(?i)\b(?:no longer|not|never|was|were|went)\b`),
 	"bursty":               piece.Compile(`(?i)\b(?:not|no|never|without|paces?)\b`),
+	"stays_on_one":         deniedWithin,
+	"arrives_by_one":       deniedWithin,
+	"icmp_blocked":         deniedButBlocked,
 	"send_buffer_gains":    piece.Compile(`(?i)\b(?:not|no|never|hardly|any)\b|n['’]t\b`),
 	"send_buffer_small":    piece.Compile(`(?i)\b(?:udp|not|never)\b|n['’]t\b`),
 	"receive_buffer_small": piece.Compile(`(?i)\b(?:udp|not|never)\b|n['’]t\b`),

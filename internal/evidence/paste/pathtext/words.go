@@ -27,7 +27,7 @@ const fewestPairs = 5
 var marks = []string{"stall", "flannel", "calico", "cilium", "weave", "canal", "vxlan", "geneve", "ipip", "wireguard", "openvpn", "ipsec", "strongswan", "tailscale", "zerotier", "netbird", "tunnel", "vpn", "overlay", "nebula", "tinc", "n2n", " gre", "backend",
 	"pod", "container", "kube", "k3s", "k8s", "rke", "docker", "virtio", "vmxnet", "netvsc", "hyper-v", "e1000", "guest", "mtu", "mss", "offload", "lro", "gro", "tso", "lso", "gso", "checksum",
 	"bps", "bit", "b/s", "ring", "window", "tcp_", "mem_max", "cable", "transceiver", "driver", "firmware", "buffer", "pci", "relay", "derp", "socket", "pause", "flow control", "802.3x", "per connection", "downloads", " ms", "ping", "iperf", "stream", "starlink", "lte", "loss", "cpu", "core", "gateway", "interface", "nic", "queue", "frame", "repl", "respon", "eni", "rout", "asymmetr", "reach", "communicate", "usb", "subnet", "portal", "arp ", "fast at", "for a while", "minutes", "load", "10g", "rx ", "rps", "rss", "irq", "interrupt", "throttl", "2.5g", "mptcp", "multipath", "mile", "distance", "ocean", "transatlantic", "region", "data center", "datacenter", "away", "ack", "udp", "bbr", "forward", "firewall", "/2", "/1",
-	"lacp", "802.3ad", "static", "switch", "uplink", "icmp", "gigabit", "gbe", "1g", "instead of", "rather than", "out of order", "out-of-order", "per-packet", "per packet", "robin", "iscsi", "portal", "depth", "sync", "moderate", "limited", "limit", "capped", "quota", "oversubscri", "multichannel", "multi-channel", "smb", "480m", "culprit", "root cause", "turned out", "to blame", "the problem was", "the issue was", "the cause was", "disk", "storage", "x1", "slot", "lane", "traffic", "packet", "martian", "the other", "speed", "client", "initiator", "ethtool", "drop", "discard", "aggregator", "partner", "rx_", "not use", "n't use", "crc", "fcs", "too long", "only", "softnet", "squeeze", "churn", "aspm", "eee", "energy", "duplex", "fragment", "black hole", "blackhole", "collision", "shaping", "autotun", "auto-tun", " arp", "frag", "handshake", "hello", "retrans", "direct", "direkt", "sqm", "qos", "firmware", "slower than", "iowait", "nfs", "read-ahead", "readahead", "read_ahead", "mac", "polic", "htb", "tbf", "maxbw", "bandwi", "below", "pps", " wan", "conntrack", "table", "unconfirmed", "outstanding", "in flight", "in-flight", "latency", "hash", "port", "bond", "trunk", "multi-path", "throughput", "rtt", "network card", "the same file", "网口", "宽带", "nccl", "rdma", "infiniband", "improvement", "enable the", "重", "丢包", "丟包", "パケット", "再送", "потер", "paketverlust", "paquet", "pacote"}
+	"lacp", "802.3ad", "static", "switch", "uplink", "icmp", "gigabit", "gbe", "1g", "instead of", "rather than", "out of order", "out-of-order", "per-packet", "per packet", "robin", "iscsi", "portal", "depth", "sync", "moderate", "limited", "limit", "capped", "quota", "oversubscri", "multichannel", "multi-channel", "smb", "480m", "culprit", "root cause", "turned out", "to blame", "the problem was", "the issue was", "the cause was", "disk", "storage", "x1", "slot", "lane", "traffic", "packet", "martian", "the other", "speed", "client", "initiator", "ethtool", "drop", "discard", "aggregator", "partner", "rx_", "not use", "n't use", "crc", "fcs", "too long", "only", "softnet", "squeeze", "churn", "aspm", "eee", "energy", "duplex", "fragment", "black hole", "blackhole", "collision", "shaping", "autotun", "auto-tun", " arp", "frag", "handshake", "hello", "retrans", "direct", "direkt", "sqm", "qos", "firmware", "slower than", "iowait", "nfs", "read-ahead", "readahead", "read_ahead", "mac", "polic", "htb", "tbf", "maxbw", "bandwi", "below", "pps", " wan", "conntrack", "table", "unconfirmed", "outstanding", "in flight", "in-flight", "latency", "hash", "port", "bond", "trunk", "multi-path", "throughput", "rtt", "vmkernel", "network card", "the same file", "网口", "宽带", "nccl", "rdma", "infiniband", "improvement", "enable the", "重", "丢包", "丟包", "パケット", "再送", "потер", "paketverlust", "paquet", "pacote"}
 
 // shortRate is a short line that tells the rate of a way: "with the VPN: 20 Mbps".
 var shortRate = piece.Compile(`(?i)^[\s>*-]*(?:\w+ )?(?:with(?:out)?|via|by|over|through|using|inside)\b[^.;]{2,30}\d ?[kmg](?:i?b|bit)`)
@@ -35,11 +35,14 @@ var shortRate = piece.Compile(`(?i)^[\s>*-]*(?:\w+ )?(?:with(?:out)?|via|by|over
 // wayLabel is what people write above an output to say by which way it went: "Over Tailscale:".
 var wayLabel = piece.Compile(`(?i)^[\s#>*-]*(?:\w+ ){0,3}(?:wire ?guard|open ?vpn|ip-?sec|tailscale|zero ?tier|vpn|tunnel|vxlan|overlay)(?: \w+){0,2}\**:\**\s*$`)
 
+// bufferSet is a line of a program that sets a socket's buffer.
+var bufferSet = piece.Compile(`\bset(?:Send|Receive)BufferSize\(|\bSO_(?:SND|RCV)BUF\b`)
+
 func mayTell(line string) bool {
 	if tellsSize(line) {
 		return true
 	}
-	if strings.Contains(line, "EMSGSIZE Path-MTU=") {
+	if strings.Contains(line, "EMSGSIZE Path-MTU=") || bufferSet.MatchString(line) {
 		return true
 	}
 	if !piece.Spoken(line) || strings.Count(line, "=") >= fewestPairs {
@@ -316,7 +319,7 @@ func readWords(s *sink, lines []piece.Line) (read int) {
 }
 
 // alone are stories of which one by itself is an answer.
-var alone = []string{"no_partner", "aggregators_differ", "port_drops", "ring_drops", "crc_grows", "zero_window", "too_long", "softnet_grows", "churned", "frag_asked", "small_window", "greeting_hangs", "mtu_limit", "mtu_blamed", "cpu_bound", "shallow_buffers", "buffer_helps", "model_blamed", "one_bgp_path", "limited_by", "pps_limit", "requests_fixed", "window_low", "half_duplex", "fixed_buffer", "rpf_drops", "device_window", "radio_phy", "other_part", "shaper_slows", "table_full", "bad_sums", "second_unreached", "group_down", "isp_per_flow", "send_buffer_gains", "send_buffer_small", "receive_buffer_small", "order_lost", "not_aggregatable", "tunnel_mtu"}
+var alone = []string{"no_partner", "aggregators_differ", "port_drops", "ring_drops", "crc_grows", "zero_window", "too_long", "softnet_grows", "churned", "frag_asked", "small_window", "greeting_hangs", "mtu_limit", "mtu_blamed", "cpu_bound", "shallow_buffers", "buffer_helps", "model_blamed", "one_bgp_path", "limited_by", "pps_limit", "requests_fixed", "window_low", "half_duplex", "fixed_buffer", "rpf_drops", "device_window", "radio_phy", "other_part", "shaper_slows", "table_full", "bad_sums", "second_unreached", "group_down", "isp_per_flow", "send_buffer_gains", "send_buffer_small", "receive_buffer_small", "order_lost", "not_aggregatable", "tunnel_mtu", "leaves_by_first", "same_actor"}
 
 // toldOf is how many of these were told.
 func (s *sink) toldOf(keys []string) (n int) {
