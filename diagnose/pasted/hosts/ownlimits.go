@@ -157,7 +157,10 @@ func slowBus(v *scene.View) {
 			evidence := []record.Evidence{scene.Saw("USB adapter "+name, fmt.Sprintf("%.0f Mbit/s", mbits), at)}
 			sure := 0.0
 			_, below := h.Get("usb "+name, "below")
-			_, adapter := h.Get("usb "+name, "adapter")
+			_, adapter := h.Get("usb "+name, "driver")
+			if !adapter {
+				_, adapter = h.Get("usb "+name, "product")
+			}
 			switch {
 			case mbits <= 480 && below && !adapter:
 				sure = 0.35 // a device that could do more, of which no more is known

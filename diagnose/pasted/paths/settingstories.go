@@ -48,7 +48,7 @@ var settingStories = []story{
 		"By what is said, ICMP is kept from passing, and there are tunnels: where a full packet is too large for one of them, no message says so, and it is lost again and again.",
 		"Let ICMP type 3 code 4 (IPv6: packet too big) pass, or clamp the MSS of what goes into the tunnel to what passes; `net.ipv4.tcp_mtu_probing=1` at the senders finds it without ICMP.", frameAsks},
 	{[]string{"order_lost"}, nil, false, record.Reordering, 0.54, "where packets overtake each other",
-		"By what is said, packets arrive in another order than they were sent, and more than a few: TCP takes what comes late for lost, sends it again and slows down. Something on the way deals with packets of one connection by several queues, cores or links.",
+		"By what is said, packets arrive in another order than they were sent, and more than a few: TCP takes what comes late for lost, sends it again and slows down. Something on the way spreads the packets of one connection over several queues, cores or links.",
 		"Find the place: packets numbered in a capture before and behind each part (sender, tunnel, virtual switch, receiver). There one queue or core for each connection (a hash of flows, no round robin), offloads off for a trial; net.ipv4.tcp_reordering and RACK bear some of it.", spreadAsks},
 	{[]string{"not_aggregatable"}, nil, false, record.LACPDown, 0.58, "a port that says it is no part of a bundle",
 		"By what is said, the LACP frames of a port have the bit for aggregation clear: the partner takes such a port for a single one, leaves it out of the bundle and forwards nothing that comes by it.",

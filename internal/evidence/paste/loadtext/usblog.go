@@ -33,9 +33,9 @@ func (s *sink) usbLog(text string, l piece.Line) {
 		s.Set("link "+m[1], "pcie_lost", text, l)
 		return
 	}
-	key, value, where := "adapter", "yes", ""
+	key, value, where := "product", "yes", ""
 	if m := usbDriver.FindStringSubmatch(text); m != nil {
-		where, value = m[2], m[1]
+		key, value, where = "driver", m[1], m[2]
 	} else if m := usbProduct.FindStringSubmatch(text); m != nil {
 		where = m[1]
 	} else if m := usbBelow.FindStringSubmatch(text); m != nil {
