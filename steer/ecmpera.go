@@ -34,6 +34,16 @@ func (e MultipathEra) String() string {
 	return fmt.Sprintf("unknown-%d", uint8(e))
 }
 
+// OfKernel is the route on a kernel of that release. One that cannot be read as numbers
+// leaves every era from 5.14 on in doubt.
+func (m Multipath) OfKernel(release string) Multipath {
+	m.Era, m.Doubt = MultipathScored, []MultipathEra{MultipathSourceFirst, MultipathHashed}
+	if eras := MultipathErasOf(release); eras != nil {
+		m.Era, m.Doubt = eras[0], eras[1:]
+	}
+	return m
+}
+
 // MultipathErasOf returns every era that a kernel release may belong to,
 // likeliest first; nil when it cannot be read as numbers. More than one means
 // doubt, as with ErasOf.

@@ -27,17 +27,12 @@ func MultipathOf(h netstate.Host, r netstate.Route) (Multipath, error) {
 	if len(hops) == 0 && r.Link != "" {
 		hops = []netstate.NextHop{{Gateway: r.Gateway, Link: r.Link, Weight: 1}}
 	}
-	m := Multipath{BigEndian: h.Kernel.BigEndian}
+	m := Multipath{BigEndian: h.Kernel.BigEndian}.OfKernel(h.Kernel.Release)
 	for _, hop := range hops {
 		if !hop.Dead {
 			m.Hops = append(m.Hops, Hop{Link: hopName(hops, hop), Weight: hop.Weight, Source: sourceOf(h, hop)})
 		}
 	}
-	eras := MultipathErasOf(h.Kernel.Release)
-	if eras == nil {
-		eras = []MultipathEra{MultipathScored, MultipathSourceFirst, MultipathHashed}
-	}
-	m.Era, m.Doubt = eras[0], eras[1:]
 	family := "ipv4"
 	if Is6(r.Dst.Addr()) {
 		family = "ipv6"

@@ -3,6 +3,7 @@ package hosts
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/linerate/linerate/diagnose/pasted/scene"
@@ -139,6 +140,13 @@ func fullDisks(v *scene.View) {
 	}
 }
 
+// isAdapter reports a USB device that is a network adapter by its driver or its name.
+func isAdapter(h *piece.Host, name string) bool {
+	_, driver := h.Get("usb "+name, "driver")
+	_, product := h.Get("usb "+name, "product")
+	return driver || product
+}
+
 // slowBus: a USB network adapter on a bus that is slower than its link.
 func slowBus(v *scene.View) {
 	for _, h := range v.Hosts {
@@ -157,13 +165,13 @@ func slowBus(v *scene.View) {
 			evidence := []record.Evidence{scene.Saw("USB adapter "+name, fmt.Sprintf("%.0f Mbit/s", mbits), at)}
 			sure := 0.0
 			_, below := h.Get("usb "+name, "below")
-			_, adapter := h.Get("usb "+name, "driver")
-			if !adapter {
-				_, adapter = h.Get("usb "+name, "product")
-			}
+			_, other := h.Get("usb "+name, "other")
+			unknown := below && !isAdapter(h, name)
 			switch {
-			case mbits <= 480 && below && !adapter:
-				sure = 0.35 // a device that could do more, of which no more is known
+			case unknown && (other || slices.ContainsFunc(h.Subjects("usb"), func(other string) bool { return isAdapter(h, other) })):
+				continue
+			case unknown:
+				sure = 0.25 // a device that could do more, of which no more is known
 			case mbits <= 480:
 				sure = 0.8
 			case link > bus:

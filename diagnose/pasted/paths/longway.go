@@ -75,10 +75,10 @@ func tunnelWindow(v *scene.View) {
 	if p.through > 0 && p.through < rate {
 		rate = p.through
 	}
-	if flight := float64(rate) / 8 * ms / 1000; p.tunnel != "openvpn" || !told || ms < 10 || ms > 1000 || flight < 0.6*openVPNBuffer || flight > 1.4*openVPNBuffer || v.Said("not_window", "window_helps_not", "cpu_bound", "cpu_full") {
+	if flight := float64(rate) / 8 * ms / 1000; p.tunnel != "openvpn" || !v.Said("tunnel_by_tcp") || p.direct > 0 && p.direct < 2*rate || !told || ms < 10 || ms > 1000 || flight < 0.6*openVPNBuffer || flight > 1.4*openVPNBuffer || v.Said("not_window", "window_helps_not", "cpu_bound", "cpu_full") {
 		return
 	}
-	v.Add(record.ReceiveWindow, 0.56, h, "the tunnel's own socket buffers",
+	v.Add(record.ReceiveWindow, 0.54, h, "the tunnel's own socket buffers",
 		fmt.Sprintf("By what is said, OpenVPN carries %v over %s ms: about 64 KB in each round trip, which is what it asks its sockets for where nothing else is set. All connections inside share the tunnel's one.", rate, trip.Text),
 		"`sndbuf 0` and `rcvbuf 0` at both ends (and `push` of both to the clients) leave the buffers to the kernel; UDP instead of TCP, or WireGuard.",
 		scene.Saw("said", rate.String(), at), scene.Saw("said", trip.Text+" ms", trip.Source)).Ask = longAsks

@@ -350,19 +350,16 @@ func fullGigabit(v *scene.View) {
 		{Command: "show interfaces status", Host: "the switch", Why: "the speed of each port on the way"}}
 }
 
-// Parts of 2.5 and 5 Gbit/s between which a rate is all that such a link carries of payload.
+// Parts of 2.5 Gbit/s between which a rate is all that such a link carries of payload.
 const (
 	leastOfMultiGig = 0.93
 	mostOfMultiGig  = 0.96
 )
 
-// fullMultiGig: what a link of 2.5 or 5 Gbit/s carries, where people tell of one on the way.
+// fullMultiGig: what a link of 2.5 Gbit/s carries, where one end has such a card.
 func fullMultiGig(v *scene.View) {
 	h, x, ok := v.SaidBy("multi_part")
-	link := 5 * unit.Gbps
-	if strings.Contains(x.Text, "2.5") {
-		link = 2500 * unit.Mbps
-	}
+	const link = 2500 * unit.Mbps
 	rate, _, at := saidRate(v, "net_bps")
 	if len(v.Case.Runs) > 0 {
 		rate, at = v.Best(), v.Case.Runs[0].Source
@@ -370,7 +367,7 @@ func fullMultiGig(v *scene.View) {
 	if !ok || !scene.Close(rate, link, leastOfMultiGig, mostOfMultiGig) || len(v.Findings) > 0 {
 		return
 	}
-	v.Add(record.LineRate, 0.64, h, "the part of "+link.String(),
+	v.Add(record.LineRate, 0.58, h, "the card of "+link.String(),
 		fmt.Sprintf("%v is what a link of %v carries of payload when it is full, and one is told of: nothing is slow. A faster card at the other end changes nothing.", rate, link),
 		"For more, each part of the way must be faster: both cards, the cable and every switch port between (`ethtool LINK` shows at which speed each came up).",
 		scene.Saw("said", strings.TrimSpace(x.Text), x.Source), scene.Saw("the test", rate.String(), at)).Ask = []scene.Missing{

@@ -70,7 +70,9 @@ func outcomes(ctx context.Context, con *console.Console, named []labNetwork, pla
 		o.Scenario, o.Title, o.Source = what.file.Name, what.file.Title, what.file.Source
 		if err != nil {
 			o.Error = err.Error()
-			progress.New(con).Say("%s failed: %v", what.file.Name, err)
+			if len(named) > 1 { // of one it is said at the end
+				progress.New(con).Say("%s failed: %v", what.file.Name, err)
+			}
 		}
 		parts[j.named][max(j.part.number, 1)-1] = o
 	}
@@ -99,7 +101,7 @@ func outcomes(ctx context.Context, con *console.Console, named []labNetwork, pla
 	}
 	var all []scenario.Outcome
 	for i, of := range parts {
-		if o := named[i].file.Whole(of); o.Scenario != "" {
+		if o := how.of(*named[i].file).Whole(of); o.Scenario != "" {
 			all = append(all, o)
 		}
 	}
@@ -138,13 +140,17 @@ func outcomeOf(ctx context.Context, con *console.Console, what labNetwork, place
 	one.Stdout, one.Stderr, one.JSON = &said, io.MultiWriter(con.Stderr, &words), true
 	in := guest.Command{Args: append(how.again(&one), "--", what.argument), Files: what.files()}
 	how.out = ""
-	if err := runLab(ctx, &one, what, what.place(place), in, how); err != nil {
-		return o, words.Of(err)
+	err = runLab(ctx, &one, what, what.place(place), in, how)
+	if err != nil {
+		err = words.Of(err)
 	}
-	if err := json.Unmarshal(said.Bytes(), &o); err != nil {
-		return o, fmt.Errorf("read what %s showed: %w", what.name(), err)
+	if said.Len() == 0 && err != nil {
+		return o, err
 	}
-	return o, nil
+	if broken := json.Unmarshal(said.Bytes(), &o); broken != nil {
+		err = errors.Join(err, fmt.Errorf("read what %s showed: %w", what.name(), broken))
+	}
+	return o, err
 }
 
 // prefixed writes whole lines, each with a word before it, so that what several

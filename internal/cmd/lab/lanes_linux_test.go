@@ -73,7 +73,7 @@ func TestSideBySide(t *testing.T) {
 
 // A part is read as it is written, and nothing else is.
 func TestPart(t *testing.T) {
-	for text, want := range map[string]part{"1/2": {1, 2}, "3/3": {3, 3}, "0/2": {}, "3/2": {}, "2": {}, "a/b": {}} {
+	for text, want := range map[string]part{"1/2": {1, 2}, "3/3": {3, 3}, "0/2": {}, "3/2": {}, "2": {}, "a/b": {}, "1/2x": {}, "1/2/3": {}} {
 		var got part
 		if err := got.Set(text); (err == nil) != (want.of > 0) || err == nil && (got != want || got.String() != text) {
 			t.Errorf("%s: %v, %v", text, got, err)

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/linerate/linerate/internal/cmd/console"
@@ -28,9 +30,13 @@ func (p part) String() string {
 
 // Set reads what String wrote.
 func (p *part) Set(text string) error {
-	if n, err := fmt.Sscanf(text, "%d/%d", &p.number, &p.of); n != 2 || err != nil || p.number < 1 || p.number > p.of {
+	number, of, _ := strings.Cut(text, "/")
+	k, err := strconv.Atoi(number)
+	n, err2 := strconv.Atoi(of)
+	if err = cmp.Or(err, err2); err != nil || k < 1 || k > n {
 		return fmt.Errorf("want 1/2, not %s", text)
 	}
+	*p = part{k, n}
 	return nil
 }
 
@@ -46,7 +52,7 @@ func partsOf(what labNetwork, place Place, how scenarioOf, labs int) int {
 	if choice, err := what.place(place).choose(); err != nil || choice.BackEnd != lab.UML {
 		return 1
 	}
-	return labs
+	return min(labs, how.of(*what.file).MostParts())
 }
 
 // runParts measures a scenario in parts side by side, and prints it as one.
@@ -55,26 +61,30 @@ func runParts(ctx context.Context, con *console.Console, what labNetwork, place 
 	if err != nil {
 		return err
 	}
+	if len(all) == 0 { // interrupted before it began
+		return ctx.Err()
+	}
 	o := all[0]
 	if o.Error != "" {
-		err = errors.New(o.Error)
+		err = fmt.Errorf("run %s: %s", o.Scenario, o.Error)
 	}
 	if err = cmp.Or(ctx.Err(), err); err != nil && len(o.Rows) == 0 {
 		return err
 	}
-	return showScenario(ctx, con, scenarioDocument{o.Scenario, lab.BackEnd(o.BackEnd), o.Kernel, o.Scale, o.Slow, o.Tools, o.Rows, o.Findings, o.Notes, o.LeftOut}, how.out, err)
+	return showScenario(ctx, con, scenarioDocument{o.Scenario, lab.BackEnd(o.BackEnd), o.Kernel, o.Scale, o.Slow, o.Tools, o.Rows, o.Findings, o.Notes, o.LeftOut}, how.out, false, err)
 }
 
-// showScenario keeps and prints what a run showed, also of one that ended early with err.
-func showScenario(ctx context.Context, con *console.Console, doc scenarioDocument, out string, err error) error {
+// showScenario keeps and prints what a run showed, also of one that ended early with err; as
+// JSON a part's alone, which another run puts to the others.
+func showScenario(ctx context.Context, con *console.Console, doc scenarioDocument, out string, part bool, err error) error {
 	if out != "" {
 		err = errors.Join(err, console.WriteJSON(context.WithoutCancel(ctx), out, doc))
 	}
 	switch {
 	case !con.JSON:
 		fmt.Fprint(con.Stdout, scenario.Text(doc.Rows)+scenario.LeftOutText(doc.LeftOut))
-	case err == nil:
-		return runDocument.Print(con, doc)
+	case err == nil || part:
+		return errors.Join(err, runDocument.Print(con, doc))
 	}
 	return err
 }

@@ -187,7 +187,7 @@ func runScenario(ctx context.Context, con *console.Console, s scenario.Scenario,
 		return err
 	}
 	doc := scenarioDocument{s.Name, choice.BackEnd, result.Kernel, s.Scale, s.Slow, result.Tools, listed(result.Rows), listed(result.Findings), listed(result.Notes), result.LeftOut}
-	return showScenario(ctx, con, doc, how.out, err)
+	return showScenario(ctx, con, doc, how.out, how.part.of > 1, err)
 }
 
 func listed[T any](all []T) []T {

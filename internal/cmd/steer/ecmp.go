@@ -99,8 +99,7 @@ func (e *ecmpFlags) resolve(ctx context.Context, con *console.Console, bundle *b
 	if err != nil {
 		return m, false, err
 	}
-	eras := steer.MultipathErasOf(bundle.kernel)
-	if bundle.kernel != "" && eras == nil {
+	if bundle.kernel != "" && steer.MultipathErasOf(bundle.kernel) == nil {
 		return m, false, console.BadUsage("--kernel: want a release such as 6.1 or 5.15.0-105-generic, not "+bundle.kernel, "")
 	}
 	own = e.hops == "auto"
@@ -109,12 +108,12 @@ func (e *ecmpFlags) resolve(ctx context.Context, con *console.Console, bundle *b
 		m, err = e.hostRoute(ctx, con, bundle, frames)
 	default:
 		m.BigEndian = nativeBigEndian()
-		if m.Hops, err = parseWeights(e.hops); err == nil && eras == nil {
-			var release string
-			var linux bool
-			if release, linux, err = linuxRelease(ctx, con, bundle.host); linux {
-				eras = steer.MultipathErasOf(release)
-			}
+		release, known := bundle.kernel, bundle.kernel != ""
+		if m.Hops, err = parseWeights(e.hops); err == nil && !known {
+			release, known, err = linuxRelease(ctx, con, bundle.host)
+		}
+		if known {
+			m = m.OfKernel(release)
 		}
 	}
 	if err != nil {
@@ -128,9 +127,6 @@ func (e *ecmpFlags) resolve(ctx context.Context, con *console.Console, bundle *b
 	}
 	if bigEndian != nil {
 		m.BigEndian = *bigEndian
-	}
-	if eras != nil && !own {
-		m.Era, m.Doubt = eras[0], eras[1:]
 	}
 	return m, own, nil
 }

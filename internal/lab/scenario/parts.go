@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -31,25 +32,20 @@ func (s Scenario) Parts(n int) []Scenario {
 	return parts
 }
 
-// Whole puts what the parts showed, each as Parts made it, into the order of the whole. What
-// is said once for all is the first part's; the error is of the first that failed.
+// Whole puts what the parts showed, each as Parts of this scenario made it, into the order of
+// the whole. What is said once for all, and what each part had to do, is the first's that says
+// it; so is the error. Parts that were not run say so.
 func (s Scenario) Whole(parts []Outcome) Outcome {
-	whole := parts[0]
 	if len(parts) == 1 {
-		return whole
+		return parts[0]
 	}
-	whole.Tools = make(map[Tool]string)
-	whole.Rows, whole.Findings, whole.Notes, whole.LeftOut = []Row{}, []record.Finding{}, []string{}, nil
+	whole := Outcome{Tools: make(map[Tool]string), Rows: []Row{}, Findings: []record.Finding{}, Notes: []string{}}
 	rest := make([][]Row, len(parts))
 	for p, o := range parts {
 		rest[p] = o.Rows
-		maps.Copy(whole.Tools, o.Tools)
-		whole.Notes = append(whole.Notes, o.Notes...)
-		if len(whole.LeftOut) == 0 {
-			whole.LeftOut = o.LeftOut
-		}
-		if whole.Error == "" {
-			whole.Error = o.Error
+		whole.addHead(o)
+		if o.Scenario == "" && whole.Error == "" {
+			whole.Error = fmt.Sprintf("part %d of %d was not run", p+1, len(parts))
 		}
 	}
 	of := s.shared(len(parts))
@@ -58,24 +54,21 @@ func (s Scenario) Whole(parts []Outcome) Outcome {
 			continue
 		}
 		for j, m := range step.Measure {
-			at := of[cell{i, j}]
+			at, kept := of[cell{i, j}], false
 			for p := range rest {
 				if at != p && at != inEach {
 					continue
 				}
 				n := min(m.Rows(), len(rest[p]))
-				if at == p || p == 0 {
+				if !kept {
 					whole.Rows = append(whole.Rows, rest[p][:n]...)
+					kept = n > 0
 				}
 				rest[p] = rest[p][n:]
 			}
 		}
-		for _, o := range parts {
-			for _, f := range o.Findings {
-				if f.Step == step.Name {
-					whole.Findings = append(whole.Findings, f)
-				}
-			}
+		for p, o := range parts {
+			whole.Findings = append(whole.Findings, ofStep(o.Findings, step, p > 0)...)
 		}
 	}
 	for p := range rest {
@@ -84,6 +77,37 @@ func (s Scenario) Whole(parts []Outcome) Outcome {
 		}
 	}
 	return whole
+}
+
+// addHead takes what a part says of the run where no part before it did.
+func (o *Outcome) addHead(part Outcome) {
+	o.Scenario, o.Title, o.Source = cmp.Or(o.Scenario, part.Scenario), cmp.Or(o.Title, part.Title), cmp.Or(o.Source, part.Source)
+	o.BackEnd, o.Kernel = cmp.Or(o.BackEnd, part.BackEnd), cmp.Or(o.Kernel, part.Kernel)
+	o.Scale, o.Slow, o.Error = cmp.Or(o.Scale, part.Scale), cmp.Or(o.Slow, part.Slow), cmp.Or(o.Error, part.Error)
+	maps.Copy(o.Tools, part.Tools)
+	for _, n := range part.Notes {
+		if !slices.Contains(o.Notes, n) {
+			o.Notes = append(o.Notes, n)
+		}
+	}
+	if len(o.LeftOut) == 0 {
+		o.LeftOut = part.LeftOut
+	}
+}
+
+// ofStep are a part's findings of a step, again without those of what the first part did too.
+func ofStep(all []record.Finding, step Step, again bool) (own []record.Finding) {
+	for _, f := range all {
+		if f.Step == step.Name {
+			own = append(own, f)
+		}
+	}
+	for _, m := range step.Measure {
+		if at := slices.IndexFunc(own, func(f record.Finding) bool { return f.From == m.From && f.To == m.To }); again && m.Keep && at >= 0 {
+			own = slices.Delete(own, at, at+1)
+		}
+	}
+	return own
 }
 
 // cell is a measurement: its step's place, and its own in the step.
@@ -95,18 +119,40 @@ const inEach = -1
 // shared says which part has each measurement: the longest first, each to the part that has
 // least so far, those that belong together as one.
 func (s Scenario) shared(n int) map[cell]int {
-	type group struct {
-		cells []cell
-		long  time.Duration
+	groups, all := s.groups()
+	slices.SortStableFunc(groups, func(a, b *group) int { return cmp.Compare(b.long, a.long) })
+	long := make([]time.Duration, n)
+	for _, g := range groups {
+		least := slices.Index(long, slices.Min(long))
+		long[least] += g.long
+		for _, c := range g.cells {
+			all[c] = least
+		}
 	}
-	var groups []*group
+	return all
+}
+
+// MostParts is in how many parts the scenario can be measured at most.
+func (s Scenario) MostParts() int {
+	groups, _ := s.groups()
+	return max(len(groups), 1)
+}
+
+// group is measurements that are in one part.
+type group struct {
+	cells []cell
+	long  time.Duration
+}
+
+// groups are what parts are made of, and what is in each part.
+func (s Scenario) groups() (groups []*group, each map[cell]int) {
 	together := make(map[string]*group)
-	all := make(map[cell]int)
+	each = make(map[cell]int)
 	compared := s.compared()
 	for i, step := range s.Steps {
 		for j, m := range step.Measure {
 			if m.Keep {
-				all[cell{i, j}] = inEach
+				each[cell{i, j}] = inEach
 				continue
 			}
 			g := &group{}
@@ -122,16 +168,7 @@ func (s Scenario) shared(n int) map[cell]int {
 			g.cells, g.long = append(g.cells, cell{i, j}), g.long+m.length()
 		}
 	}
-	slices.SortStableFunc(groups, func(a, b *group) int { return int(b.long - a.long) })
-	long := make([]time.Duration, n)
-	for _, g := range groups {
-		least := slices.Index(long, slices.Min(long))
-		long[least] += g.long
-		for _, c := range g.cells {
-			all[c] = least
-		}
-	}
-	return all
+	return groups, each
 }
 
 // compared are the measurements of which rows are published as ratios to each other.

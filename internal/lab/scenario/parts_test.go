@@ -2,10 +2,13 @@ package scenario
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/linerate/linerate/record"
 )
 
 // TestParts: every row is measured once, rows that are set against each other in one part,
@@ -15,9 +18,16 @@ func TestParts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	var forms []Scenario
 	for _, s := range all {
-		for _, n := range []int{1, 2, 3} {
-			t.Run(fmt.Sprintf("%s in %d", s.Name, n), func(t *testing.T) {
+		forms = append(forms, s, s.InFull(), s.Windowed(2*time.Second), s.Windowed(10*time.Second))
+	}
+	for k, s := range forms {
+		for _, n := range []int{1, 2, 3, 8} {
+			if n > s.MostParts() {
+				continue
+			}
+			t.Run(fmt.Sprintf("%s %d in %d", s.Name, k, n), func(t *testing.T) {
 				parts := s.Parts(n)
 				outcomes := make([]Outcome, n)
 				longest, sum := time.Duration(0), time.Duration(0)
@@ -54,6 +64,7 @@ func TestParts(t *testing.T) {
 
 // eachRow is an outcome of which each row says what it is.
 func eachRow(s Scenario) (o Outcome) {
+	o.Scenario = s.Name
 	for i, step := range s.Steps {
 		for _, m := range step.Measure {
 			for k := range m.Rows() {
@@ -86,5 +97,33 @@ func TestWindows(t *testing.T) {
 		if d := cmp.Diff(c.want, windows(c.got)); d != "" {
 			t.Errorf("(-want +got):\n%s", d)
 		}
+	}
+}
+
+// TestWholeOfSome: what parts that failed or were not run leave is put together all the same.
+func TestWholeOfSome(t *testing.T) {
+	s, _, err := Named("ovh-vrack")
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts := s.Parts(2)
+	second := eachRow(parts[1])
+	second.Kernel, second.Scale = "6.1", 120
+	if o := s.Whole([]Outcome{{}, second}); o.Scenario != s.Name || len(o.Rows) != len(second.Rows) || o.Error == "" || o.Kernel != "6.1" || o.Scale != 120 {
+		t.Errorf("without the first: %q, %d of %d rows, error %q, kernel %s", o.Scenario, len(o.Rows), len(second.Rows), o.Error, o.Kernel)
+	}
+	if o := s.Whole([]Outcome{{}, {}}); o.Scenario != "" {
+		t.Errorf("of none: %+v", o)
+	}
+	kept := slices.IndexFunc(s.Steps, func(step Step) bool {
+		return slices.ContainsFunc(step.Measure, func(m Measurement) bool { return m.Keep })
+	})
+	step := s.Steps[kept]
+	finding := record.Finding{Step: step.Name, From: step.Measure[0].From, To: step.Measure[0].To}
+	first, second := eachRow(parts[0]), eachRow(parts[1])
+	first.Findings, second.Findings = []record.Finding{finding}, []record.Finding{finding}
+	first.Notes, second.Notes = []string{"a"}, []string{"a", "b"}
+	if o := s.Whole([]Outcome{first, second}); len(o.Findings) != 1 || len(o.Notes) != 2 {
+		t.Errorf("a tune that both did: findings %v, notes %v", o.Findings, o.Notes)
 	}
 }

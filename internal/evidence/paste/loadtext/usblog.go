@@ -11,6 +11,9 @@ var usbProduct = piece.Compile(`^usb (\d+-[\d.]+): Product: .*(?:LAN|Ethernet|Ne
 // usbBelow is a device that could do more than its port.
 var usbBelow = piece.Compile(`^usb (\d+-[\d.]+): not running at top speed`)
 
+// usbOther is a device that is no network adapter, as its name or its driver says.
+var usbOther = piece.Compile(`^usb (\d+-[\d.]+): Product: |^(?:usb-storage|uas|hub|usbhid) (\d+-[\d.]+):\d`)
+
 var usbDriver = piece.Compile(`^(r8152|r8153_ecm|ax88179_178a|asix|cdc_ncm|cdc_ether|aqc111|smsc95xx|smsc75xx|lan78xx) (\d+-[\d.]+):\d+\.\d+`)
 
 // usbSpeeds are the kernel's words in Mbit/s (usb_speed_string).
@@ -40,6 +43,8 @@ func (s *sink) usbLog(text string, l piece.Line) {
 		where = m[1]
 	} else if m := usbBelow.FindStringSubmatch(text); m != nil {
 		where, key = m[1], "below"
+	} else if m := usbOther.FindStringSubmatch(text); m != nil {
+		where, key = m[1]+m[2], "other"
 	}
 	if x, ok := s.Host.Get("usbport "+where, "speed"); ok {
 		s.Host.Set("usb "+where, "speed", x.Text, x.Source)

@@ -27,18 +27,18 @@ var groupStories = []storyWords{
 	{"no_gain", piece.Compile(`(?i)\bno (?:improvement|gain|increase) (?:over|against|compared (?:to|with)) (?:the |a )?(?:single|one) (?:link|port|nic|cable)`)},
 	// One link of several has all, as it is seen from a side.
 	{"stays_on_one", piece.Compile(`(?i)\b(?:traffic|load|streams?|packets|everything|bond\w*)\b[^.;]{0,30}\b(?:concentrated|stays?|remains?|runs?|goes|always)\b[^.;]{0,30}\b(?:on|over|through|by) (?:just |only |always )?(?:one|a single|1|the same)(?: (?:physical|single)){0,2} (?:links?|ports?|nics?|lines?|interfaces?|slaves?|members?)\b`)},
-	{"arrives_by_one", piece.Compile(`(?i)\b(?:all of it|all (?:the )?(?:traffic|packets|data)|traffic|everything)\b[^.;]{0,40}\b(?:arrives?|received|comes? in)\b[^.;]{0,16}\b(?:on|by|at|through|via) (?:just |only |always )?(?:the (?:same|first)(?: single)?|one|a single|the interface with)\b`)},
-	{"leaves_by_first", piece.Compile(`(?i)\b(?:all |the )?outgoing (?:packets|traffic|data)\b[^.;]{0,24}\b(?:runs?|go|goes|leaves?|sent|flows?)\b[^.;]{0,16}\b(?:via|by|through|over|out of) the (?:first|same|wrong)(?: (?:one|interface|nic|port|netif|card))?\b`)},
+	{"arrives_by_one", piece.Compile(`(?i)\b(?:all of it|all (?:the )?(?:traffic|packets|data)|traffic|everything)\b[^.;]{0,40}\b(?:arrives?|received)\b[^.;]{0,16}\b(?:on|by|at|through|via) (?:just |only |always )?(?:(?:the (?:same|first)(?: single)?|one|a single) (?:ports?|interfaces?|nics?|links?|slaves?|members?)|the interface with)\b`)},
+	{"leaves_by_first", piece.Compile(`(?i)\b(?:all |the )?outgoing (?:packets|traffic|data)\b[^.;]{0,24}\b(?:runs?|go|goes|leaves?|sent|flows?)\b[^.;]{0,16}\b(?:via|by|through|over|out of) the (?:first|wrong)(?: (?:one|interface|nic|port|netif|card))?(?:[.,;)]|\s*$)`)},
 	// Several vmkernel ports for one datastore's session.
 	{"vmk_several", piece.Compile(`(?i)\b(?:[2-9]|two|three|four|several|multiple|both|all(?: of)?(?: the)?)(?: of the)? (?:vmkernels?|vmks?)\b(?: ports?| adapters?| interfaces?)?`)},
-	{"vmk_idle", piece.Compile(`(?i)\b(?:vmkernels?|vmks?|vmnics?)(?: ports?| adapters?)?\b[^.;]{0,24}\b(?:never|are not|is not) used\b|\ball (?:of the )?(?:vmkernels?|vmks?)(?: ports?| adapters?)? are (?:in|on) (?:the |one |a )(?:[\w-]+ ){0,3}subnet\b`)},
+	{"vmk_idle", piece.Compile(`(?i)\b(?:vmkernels?|vmks?)(?: ports?| adapters?)?\b[^.;]{0,24}\bnever used\b|\ball (?:of the )?(?:vmkernels?|vmks?)(?: ports?| adapters?)? are (?:in|on) (?:the |one |the same )(?:[\w-]+ ){0,2}subnet\b`)},
 	// LACP that refuses a second bundle to the same partner.
-	{"same_actor", piece.Compile(`(?i)\bhave the same actor system(?: id)?\b|\b(?:same|identical|equal)\b[^.;]{0,24}\b(?:actor|lacp) (?:system(?: id)?|key)\b[^;]{0,200}\b(?:not work|refus\w+|rejected|fails?|not (?:come )?up)\b|\bactor (?:system|key)\b[^.;]{0,60}\bused in (?:existing|other)\b`)},
+	{"same_actor", piece.Compile(`(?i)\bhave the same actor system(?: id)?\b|\b(?:same|identical|equal)\b[^.;]{0,24}\b(?:actor|lacp) (?:system(?: id)?|key)\b`)},
+	{"second_down", piece.Compile(`(?i)\b(?:one of the|the second|the other)(?: (?:aggregated|lacp))? (?:channels?|bundles?|aggregations?|lags?|bonds?)\b[^.;]{0,20}\b(?:does not work|doesn['’]t work|stays down|does not come up|is refused|fails)\b`)},
 	// What a machine in a cloud may have, of all its cards together.
 	{"nic_or_all", piece.Compile(`(?i)\b(?:what|which)(?:['’]s| is| are)?\b[^.;?]{0,40}\bper (?:nic|interface|network card|adapter|eni)\b|\b(?:is|does|are)\b[^.;?]{0,50}\bper (?:nic|interface|network card|adapter|eni)\b[^.;?]{0,40}\?|\b(?:2|two|several|multiple|more) (?:nics?|enis?|interfaces)\b[^?]{0,60}\b(?:total|doubles? it|double|add up|twice)\b[^?]{0,40}\?`)},
-	{"documented_rate", piece.Compile(`(?i)\b(?:document|list|rate|advertise|specif)\w*\b[^.;]{0,24}\b(?:throughput|bandwidth)\b[^.;]{0,30}\b(?:at|of|as) \d[\d,.]* ?[mg]b\w*`)},
-	{"at_that", piece.Compile(`(?i)\b(?:we are|we're|i am|it is|hit(?:s|ting)?|reach(?:es|ed|ing)?) (?:at )?(?:that|the|this|their) (?:documented )?(?:number|limit|max\w*|cap|ceiling)\b`)},
-	{"credit_falls", piece.Compile(`(?i)\b(?:drops?|falls?|goes down|throttled) to (?:about |around )?\d[\d.]* ?[mg]b\w*(?:/s)? after (?:just |only |about |around )?\d+ ?(?:minutes?|mins?|hours?)\b`)},
+	{"documented_rate", piece.Compile(`(?i)\b(?:vms?|instances?|azure|aws|ec2|gcp)\b[^;]{0,80}\b(?:document|list)\w*\b[^;]{0,40}\b(?:throughput|bandwidth)\b[^;]{0,30}\d[\d,.]* ?[mg]b\w*[^;]{0,160}\b(?:we are|we.re|it is) at that (?:number|limit|max\w*)\b`)},
+	{"credit_falls", piece.Compile(`(?i)\b[a-z]\d\w{0,4}\.(?:\d*x?large|medium|small|micro|nano)\b[^.;]{0,24}\b(?:drops?|falls?|goes down|throttled) to (?:about |around )?\d[\d.]* ?[mg]b(?:ps|it\w*|/s)? after (?:just |only |about |around )?\d+ ?(?:minutes?|mins?|hours?)\b`)},
 	{"instance_rate", piece.Compile(`(?i)\b(?:expected|baseline|burst|max\w*) network (?:performance|bandwidth)\b|\bnetwork (?:performance|bandwidth) of (?:the|an|my|our) (?:instance|vm|virtual machine)\b`)},
 	// Lines that differ, under one connection or one tunnel.
 	{"slow_pulls", piece.Compile(`(?i)\b(?:drops?|falls?|slows?(?: down)?|goes|reduced)\b[^.;]{0,20}\b(?:to match|to the (?:speed|rate|pace|level) of|as slow as)\b`)},
@@ -49,7 +49,7 @@ var groupStories = []storyWords{
 	{"join_refused", piece.Compile(`(?i)\b(?:second|other|additional)(?: ones?)?(?: sub-?flows?)?\b[^.;]{0,16}\b(?:don['’]?t|do not|doesn['’]?t|never|can['’]?t|cannot) (?:connect|join|answer|get (?:an )?answer)|\btri(?:es|ed) to connect\b[^.;]{0,40}\bsub-?flow\b[^.;]{0,24}\b(?:can['’]?t|cannot|fails?)`)},
 	// A second interface that nobody reaches.
 	{"second_unreached", piece.Compile(`(?i)\bonly one(?: of (?:them|these|the \w+))?\b[^.;]{0,24}\b(?:is |are )?(?:reachable|answers?|responds?)\b|\b(?:do(?:es)?\b[^.;?]{0,40}\bnot|do(?:es)?n[\'’]t|never|cannot|can[\'’]?t|no longer) (?:respond|answer|repl)\w*\b[^.;?]{0,40}\b(?:second|2nd|other) (?:nic|interface|ip|address|card|adapter)\b|\b(?:access|reach|ping|connect to)\b[^.;?]{0,60}\bon one (?:nic|interface|address|ip),? but not (?:on |via |by )?(?:the |an)?other\b`)},
-	{"several_addresses", piece.Compile(`(?i)\b(?:2|two|three|several|multiple|both)(?: \w+){0,2} (?:nics?|interfaces?|ips?|ip addresses|addresses|network cards|subnets|adapters)\b|\bsecond (?:nic|interface|network card|adapter)\b`)},
+	{"several_addresses", piece.Compile(`(?i)\b(?:2|two|three|several|multiple|both)(?: \w+){0,2} (?:nics?|netifs?|interfaces?|ips?|ip addresses|addresses|network cards|subnets|adapters)\b|\bsecond (?:nic|interface|network card|adapter)\b`)},
 	// What one limits for each connection.
 	{"isp_per_flow", piece.Compile(`(?i)\b(?:isps?|providers?|carriers?|telcos?)\b[^.;]{0,30}\b(?:limit|throttl|cap|shap|restrict)\w*\b[^.;]{0,40}\b(?:single|per|each|one) (?:link|connection|stream|session|flow|tcp)\b`)},
 	// Packets of a program that come in heaps.

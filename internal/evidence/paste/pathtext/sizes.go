@@ -42,7 +42,7 @@ var (
 var fullSizes = []float64{8972, 9000, 8952, 9014, 9216, 1472, 1500, 1452}
 
 // mssTried is a test with smaller segments, and that it was fast.
-var mssTried = piece.Compile(`(?i)\biperf3?\b[^.;]*(?:\.\d[^.;]*)* -M ?(?:\d{3}|1[0-3]\d\d)\b[^.;]{0,16}(?:#|:|->|=>)[^.;]{0,16}\b(?:back (?:to|at)|full (?:speed|rate)|fine|works|normal|ok\b|fast)`)
+var mssTried = piece.Compile(`(?i)\biperf3?\b[^.;]*(?:\.\d[^.;]*)* -M ?(?:\d{3}|1[0-3]\d\d)\b[^.;]{0,16}(?:#|:|->|=>)[^.;]{0,16}\b(?:back (?:to|at) ~?\d|full (?:speed|rate)|fast again)`)
 
 // sizesOf notes what a sentence tells of packets' sizes.
 func (s *sink) sizesOf(sentence string, l piece.Line, said func(key, value string)) {

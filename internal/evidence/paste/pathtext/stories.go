@@ -72,7 +72,7 @@ var (
 )
 
 // parts are stories that name what is there: one may ask about it as well.
-var parts = map[string]bool{"multi_part": true, "pppoe_word": true, "tunnel_1420": true, "vmk_several": true, "documented_rate": true, "second_unreached": true, "several_addresses": true, "nic_or_all": true, "instance_rate": true, "radio_word": true, "nccl_word": true, "fast_card": true, "trunking": true, "gigabit_part": true, "faster_part": true, "usb2_word": true, "outside": true, "ethernet_word": true, "iscsi": true, "storage": true, "gre_ipsec": true, "narrow_slot": true, "several_ends": true, "one_here": true, "tunnel_word": true, "mac_hash": true, "by_port_id": true, "core_receives": true, "asks_for_one": true, "rss_false": true, "other_slot": true, "routed_way": true, "size_word": true, "multichannel": true, "program": true, "spread_tunnel": true, "esp_offload": true, "at_home": true, "nfs_word": true, "from_outside": true, "window_named": true, "policing": true, "limit_set": true, "speed_test": true}
+var parts = map[string]bool{"vmk_several": true, "second_unreached": true, "several_addresses": true, "nic_or_all": true, "instance_rate": true, "radio_word": true, "nccl_word": true, "fast_card": true, "trunking": true, "gigabit_part": true, "faster_part": true, "usb2_word": true, "outside": true, "ethernet_word": true, "iscsi": true, "storage": true, "gre_ipsec": true, "narrow_slot": true, "several_ends": true, "one_here": true, "tunnel_word": true, "mac_hash": true, "by_port_id": true, "core_receives": true, "asks_for_one": true, "rss_false": true, "other_slot": true, "routed_way": true, "size_word": true, "multichannel": true, "program": true, "spread_tunnel": true, "esp_offload": true, "at_home": true, "nfs_word": true, "from_outside": true, "window_named": true, "policing": true, "limit_set": true, "speed_test": true}
 
 // asked is how what is behind some words makes a question of them.
 var asked = piece.Compile(`^[^.!?;]*(?:\.\w[^.!?;]*)*\?(?:\W|$)`)
@@ -83,9 +83,6 @@ var moreOf = piece.Compile(`(?:\d\d|[02-9]|\.\d)[ -]?$`)
 // denying are stories whose own words begin with a denial.
 var denying = map[string]bool{"no_gain": true, "second_unreached": true, "join_refused": true, "one_bgp_path": true, "no_lacpdus": true, "one_subflow": true, "no_multichannel": true, "one_idle": true, "rss_false": true}
 
-// deniedButBlocked is a denial that is none of "not allowed".
-var deniedButBlocked = piece.Compile(`(?i)\b(?:not|never|no longer) (?:banned|blocked|forbidden|filtered|prohibited)\b`)
-
 // contrary are words within a story that turn it round.
 var contrary = map[string]piece.Pattern{
 	"modes_differ":         piece.Compile(`(?i)\b(?:nothing|neither|nor|none|no longer)\b`),
@@ -94,10 +91,10 @@ var contrary = map[string]piece.Pattern{
 	"bursty":               piece.Compile(`(?i)\b(?:not|no|never|without|paces?)\b`),
 	"stays_on_one":         deniedWithin,
 	"arrives_by_one":       deniedWithin,
-	"icmp_blocked":         deniedButBlocked,
-	"send_buffer_gains":    piece.Compile(`(?i)\b(?:not|no|never|hardly|any)\b|n['’]t\b`),
+	"send_buffer_gains":    piece.Compile(`(?i)\b(?:not|no|never|hardly|any|feels?|ring|same|latency)\b|n['’]t\b`),
 	"send_buffer_small":    piece.Compile(`(?i)\b(?:udp|not|never)\b|n['’]t\b`),
 	"receive_buffer_small": piece.Compile(`(?i)\b(?:udp|not|never)\b|n['’]t\b`),
+	"vmk_idle":             piece.Compile(`(?i)\b(?:separate|own|each|different)\b`),
 	"order_lost":           piece.Compile(`(?i)\b(?:no|not|never|without|neither)\b|n['’]t\b`),
 	"half_duplex":          piece.Compile(`(?i)\b(?:not|never|no)\b|n['’]t\b`),
 	"other_way_fills":      piece.Compile(`(?i)\b(?:not|never|cannot)\b|n['’]t\b`),
@@ -111,6 +108,17 @@ var afterwards = map[string]bool{"isp_per_flow": true, "rtt_differs": true, "tru
 
 // doubted are words behind a story that take it back.
 var doubted = piece.Compile(`(?i)\b(?:never|supposed\w*|thought|did nothing|no (?:effect|difference|change)|not (?:the case|true|it))\b`)
+
+// present are stories of which a text may tell as well that it was so once, that it is meant,
+// that somebody else says it, or that it made no difference.
+var present = map[string]bool{"stays_on_one": true, "arrives_by_one": true, "leaves_by_first": true, "vmk_several": true, "vmk_idle": true, "same_actor": true, "not_aggregatable": true, "documented_rate": true, "credit_falls": true,
+	"send_buffer_gains": true, "send_buffer_small": true, "receive_buffer_small": true, "send_buffer_set": true, "order_lost": true, "tunnel_mtu": true, "multi_part": true, "ssh_far": true, "zero_window": true}
+
+// What stands before such a story, or behind it on the same line, where it tells so.
+var (
+	quoted = piece.Compile(`(?i)\b(?:they|he|she|others|people|somebody|a reply|a colleague|vmware|the (?:manual|docs?|wiki|faq)) (?:said|says?|told|wrote|warns?)\b|\b(?:i|we) (?:read|know|heard) that\b|\bfrom the (?:manual|docs?|wiki|faq)\b|\bfaq:|\b(?:used to|was first|once)\b`)
+	passed = piece.Compile(`(?i)\b(?:until|used to|before (?:we|i)|since (?:we|i|lacp)|any ?more|no longer|no (?:difference|change|effect)|nothing changed|changed nothing|(?:is|was|been|are) (?:now )?(?:fixed|solved|raised)|(?:i|we) (?:raised|changed|replaced|removed|scrapped|unplugged|did)|as (?:it|they) (?:should|must)|on purpose|intended|by design|unrelated|not (?:involved|the problem|in the path)|for management|is fine for us|was my|is zero|there is none|it does not|it doesn['’]t)\b`)
+)
 
 // numberEnds is a number that goes on behind its point.
 var numberEnds = piece.Compile(`\d[.,]$`)
@@ -139,6 +147,9 @@ func (s *sink) tellStories(text string, l piece.Line) {
 				continue
 			}
 			if afterwards[story.key] && (doubted.MatchString(sentence[m[1]:]) || deniedWithin.MatchString(sentence[m[0]:m[1]])) {
+				continue
+			}
+			if present[story.key] && (quoted.MatchString(before) || passed.MatchString(before) || passed.MatchString(sentence[m[0]:]+behind)) {
 				continue
 			}
 			if words, ok := contrary[story.key]; ok && words.MatchString(sentence[m[0]:m[1]]) {

@@ -144,7 +144,7 @@ var (
 var aRate = piece.Compile(`(?i)^(?: to| the| a| my| our| its| full| max\w*| line| wire)* ?(?:~|about |around )?(?:\d+(?:\.\d+)? ?[kmgt](?:i?b|bit|ig)|(?:rate|speeds?|bandwidth|throughput|capacity)\b)`)
 
 // ofTCP is how a full socket is a connection's, whose peer waits for it and loses nothing.
-var ofTCP = piece.Compile(`(?i)\btcp (?:zero|does|socket|window|receive)|\bzero window\b`)
+var ofTCP = piece.Compile(`(?i)\btcp\b[^.;]{0,40}$`)
 
 // plain are facts that are told by their words alone.
 var plain = map[string]piece.Pattern{"unreachable": noReach, "mptcp": multipath, "far": farWords, "lossy": lossy, "bbr_helps": bbrHelps, "udp_fine": udpFine, "udp_loss": udpLoss, "socket_full": socketFull, "relayed": relayed}
@@ -276,7 +276,7 @@ func readWords(s *sink, lines []piece.Line) (read int) {
 	}
 	for key, words := range plain {
 		m := words.FindStringIndex(text)
-		if m == nil || deniable[key] && (denies.MatchString(text[:m[0]]) || deniedWithin.MatchString(text[m[0]:m[1]])) || (key == "lossy" || key == "bbr_helps") && none.MatchString(text) || key == "lossy" && (perhaps.MatchString(text[:m[0]]) || lossless.MatchString(text[m[1]:])) || key == "socket_full" && ofTCP.MatchString(text) || key == "unreachable" && aRate.MatchString(text[m[1]:]) {
+		if m == nil || deniable[key] && (denies.MatchString(text[:m[0]]) || deniedWithin.MatchString(text[m[0]:m[1]])) || (key == "lossy" || key == "bbr_helps") && none.MatchString(text) || key == "lossy" && (perhaps.MatchString(text[:m[0]]) || lossless.MatchString(text[m[1]:])) || key == "socket_full" && ofTCP.MatchString(text[:m[0]]) || key == "unreachable" && aRate.MatchString(text[m[1]:]) {
 			continue
 		}
 		said(key, text[m[0]:m[1]])

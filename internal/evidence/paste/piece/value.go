@@ -132,13 +132,16 @@ type RateWord struct {
 	Bare  bool // without "a second": in bytes an amount
 }
 
-var rateWord = Compile(`(\d+(?:[.,]\d+)?) ?([kKmMgG])i?(b|B)(?:it|yte)?s?(/s(?:ec)?|ps)?\b`)
+var rateWord = Compile(`(\d+(?:[.,]\d+)?) ?([kKmMgG])i?(b|B)(it|yte)?s?(/s(?:ec)?|ps)?\b`)
 
 // RateWords are the first eight rates of a text.
 func RateWords(text string) (out []RateWord) {
 	for _, m := range rateWord.FindAllStringSubmatchIndex(text, 8) {
 		n := Float(strings.Replace(text[m[2]:m[3]], ",", ".", 1)) * Decimal[strings.ToUpper(text[m[4]:m[5]])]
-		r := RateWord{Bits: n, From: m[0], Bytes: text[m[6]] == 'B', Bare: m[8] < 0}
+		r := RateWord{Bits: n, From: m[0], Bytes: text[m[6]] == 'B', Bare: m[10] < 0}
+		if m[8] >= 0 { // the word says it, whatever its first letter
+			r.Bytes = text[m[8]:m[9]] == "yte"
+		}
 		if r.Bytes {
 			r.Bits *= 8
 		}

@@ -42,14 +42,11 @@ type row struct {
 
 func (r row) error() float64 { return math.Abs(r.measured/r.predicted - 1) }
 
-// inRange: rounded figures meet. A range that is narrower than what a measured rate is
-// itself certain of is met within that.
+// inRange: rounded figures meet. A range is at least as wide as what a measured rate is
+// itself certain of.
 func (r row) inRange() bool {
-	within := 0.0
-	if r.high-r.low <= 2*measuredWithin*r.predicted {
-		within = measuredWithin
-	}
-	return r.measured >= r.low*(1-within)-0.051 && r.measured <= r.high*(1+within)+0.051
+	middle := (r.low + r.high) / 2
+	return r.measured >= min(r.low, middle*(1-measuredWithin))-0.051 && r.measured <= max(r.high, middle*(1+measuredWithin))+0.051
 }
 
 // measuredWithin is half of the 2 % that a rate's own interval may be wide.
