@@ -113,6 +113,11 @@ func ofStep(all []record.Finding, step Step, again bool) (own []record.Finding) 
 // cell is a measurement: its step's place, and its own in the step.
 type cell struct{ step, measure int }
 
+// before reports a cell that is measured earlier.
+func (c cell) before(other cell) bool {
+	return cmp.Or(cmp.Compare(c.step, other.step), cmp.Compare(c.measure, other.measure)) < 0
+}
+
 // inEach is the part of what all parts have to do.
 const inEach = -1
 
@@ -149,8 +154,16 @@ func (s Scenario) groups() (groups []*group, each map[cell]int) {
 	together := make(map[string]*group)
 	each = make(map[cell]int)
 	compared := s.compared()
+	last, behind := s.lastKept()
 	for i, step := range s.Steps {
 		for j, m := range step.Measure {
+			if at := (cell{i, j}); behind != nil && !at.before(last) {
+				if at == last {
+					groups = append(groups, behind)
+				}
+				behind.cells, behind.long = append(behind.cells, at), behind.long+m.length()
+				continue
+			}
 			if m.Keep {
 				each[cell{i, j}] = inEach
 				continue
@@ -169,6 +182,27 @@ func (s Scenario) groups() (groups []*group, each map[cell]int) {
 		}
 	}
 	return groups, each
+}
+
+// lastKept is the last tune whose settings stay, and a group for it with all that is measured
+// behind, so that one part does it alone; nil where that is more than half of everything, or
+// has a row that is set against an earlier one.
+func (s Scenario) lastKept() (at cell, behind *group) {
+	var tail time.Duration
+	compared := false
+	for i, step := range s.Steps {
+		for j, m := range step.Measure {
+			if m.Keep {
+				at, behind, tail, compared = cell{i, j}, &group{}, 0, false
+			}
+			tail += m.length()
+			compared = compared || len(m.Ratios) > 0
+		}
+	}
+	if compared || 2*tail > s.Length() {
+		behind = nil
+	}
+	return at, behind
 }
 
 // compared are the measurements of which rows are published as ratios to each other.

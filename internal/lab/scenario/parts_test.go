@@ -2,7 +2,6 @@ package scenario
 
 import (
 	"fmt"
-	"slices"
 	"testing"
 	"time"
 
@@ -115,15 +114,16 @@ func TestWholeOfSome(t *testing.T) {
 	if o := s.Whole([]Outcome{{}, {}}); o.Scenario != "" {
 		t.Errorf("of none: %+v", o)
 	}
-	kept := slices.IndexFunc(s.Steps, func(step Step) bool {
-		return slices.ContainsFunc(step.Measure, func(m Measurement) bool { return m.Keep })
-	})
-	step := s.Steps[kept]
-	finding := record.Finding{Step: step.Name, From: step.Measure[0].From, To: step.Measure[0].To}
+	long := Measurement{Tool: Linerate, From: "a", To: "b", Streams: []int{1, 2, 4, 8}, Kinds: []Kind{Rate, Rate, Rate, Rate}, Duration: 20 * time.Second}
+	s = Scenario{Name: "kept", Steps: []Step{
+		{Name: "tuned", Measure: []Measurement{{Tool: Tune, From: "a", To: "b", Keep: true, Kinds: []Kind{Best}}}},
+		{Name: "then", Measure: []Measurement{long, long}}}}
+	parts = s.Parts(2)
+	finding := record.Finding{Step: "tuned", From: "a", To: "b"}
 	first, second := eachRow(parts[0]), eachRow(parts[1])
 	first.Findings, second.Findings = []record.Finding{finding}, []record.Finding{finding}
 	first.Notes, second.Notes = []string{"a"}, []string{"a", "b"}
-	if o := s.Whole([]Outcome{first, second}); len(o.Findings) != 1 || len(o.Notes) != 2 {
-		t.Errorf("a tune that both did: findings %v, notes %v", o.Findings, o.Notes)
+	if o := s.Whole([]Outcome{first, second}); len(o.Findings) != 1 || len(o.Notes) != 2 || len(o.Rows) != 9 || len(first.Rows) != 5 || len(second.Rows) != 5 {
+		t.Errorf("a tune that both did: findings %v, notes %v, rows %d of %d and %d", o.Findings, o.Notes, len(o.Rows), len(first.Rows), len(second.Rows))
 	}
 }

@@ -20,8 +20,10 @@ import (
 )
 
 const (
-	// omitted is what iperf3 leaves out at the beginning: slow start.
-	omitted = 2 * time.Second
+	// omitted is what iperf3 leaves out at the beginning, slow start, and omittedOfShort that
+	// of a window no longer than it.
+	omitted        = 2 * time.Second
+	omittedOfShort = time.Second
 	// iperf3Port is iperf3's own (iperf3(1), -p).
 	iperf3Port = "5201"
 	// usualBlock: smaller writes cost a lab's one processor a quarter of a rate.
@@ -98,7 +100,7 @@ func runIPerf3(ctx context.Context, m scenario.Measurement, lane flow.Lane, stre
 // iperf3Words are a client's arguments.
 func iperf3Words(m scenario.Measurement, lane flow.Lane, streams int) []string {
 	words := []string{"-c", lane.Dst.String(), "-B", lane.Src.String(), "-p", iperf3Port, "-J", "-P", strconv.Itoa(streams),
-		"-t", seconds(m.Duration), "-O", seconds(omitted), "-l", strconv.FormatInt(int64(blockOf(m)), 10)}
+		"-t", seconds(m.Duration), "-O", seconds(omittedOf(m.Duration)), "-l", strconv.FormatInt(int64(blockOf(m)), 10)}
 	if m.Buffer > 0 {
 		words = append(words, "-w", strconv.FormatInt(int64(m.Buffer), 10))
 	}
@@ -106,6 +108,14 @@ func iperf3Words(m scenario.Measurement, lane flow.Lane, streams int) []string {
 		words = append(words, "-N")
 	}
 	return append(words, map[flow.Direction][]string{flow.Reverse: {"-R"}, flow.Both: {"--bidir"}}[m.Direction]...)
+}
+
+// omittedOf is what is left out before a window.
+func omittedOf(window time.Duration) time.Duration {
+	if window <= omitted {
+		return omittedOfShort
+	}
+	return omitted
 }
 
 // blockOf is what a program writes at a time.
