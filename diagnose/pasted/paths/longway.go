@@ -75,7 +75,7 @@ func tunnelWindow(v *scene.View) {
 	if p.through > 0 && p.through < rate {
 		rate = p.through
 	}
-	if flight := float64(rate) / 8 * ms / 1000; p.tunnel != "openvpn" || !v.Said("tunnel_by_tcp") || p.direct > 0 && p.direct < 2*rate || !told || ms < 10 || ms > 1000 || flight < 0.6*openVPNBuffer || flight > 1.4*openVPNBuffer || v.Said("not_window", "window_helps_not", "cpu_bound", "cpu_full") {
+	if flight := float64(rate) / 8 * ms / 1000; p.tunnel != "openvpn" || !v.Said("tunnel_by_tcp") || p.direct > 0 && p.direct < 2*rate || !told || ms < 10 || ms > 1000 || flight < 0.6*openVPNBuffer || flight > 1.4*openVPNBuffer || v.Said("not_window", "window_helps_not", "cpu_bound", "cpu_full", "line_up_bps", "line_down_bps", "lossy", "loss_percent") {
 		return
 	}
 	v.Add(record.ReceiveWindow, 0.54, h, "the tunnel's own socket buffers",

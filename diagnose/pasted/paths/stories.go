@@ -364,7 +364,7 @@ func fullMultiGig(v *scene.View) {
 	if len(v.Case.Runs) > 0 {
 		rate, at = v.Best(), v.Case.Runs[0].Source
 	}
-	if !ok || !scene.Close(rate, link, leastOfMultiGig, mostOfMultiGig) || len(v.Findings) > 0 {
+	if !ok || !scene.Close(rate, link, leastOfMultiGig, mostOfMultiGig) || len(v.Findings) > 0 || v.Said("narrow_slot", "other_slot") {
 		return
 	}
 	v.Add(record.LineRate, 0.58, h, "the card of "+link.String(),

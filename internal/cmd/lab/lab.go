@@ -150,8 +150,10 @@ side as well.
 			if err != nil {
 				return err
 			}
-			if what.file == nil && (how.whatIf != "" || how.full) {
-				return console.BadUsage("lab run: --what-if and --full are for scenarios of files", "`linerate lab list` names them; FILE.yaml may be your own")
+			for flag, given := range map[string]bool{"--what-if": how.whatIf != "", "--full": how.full} {
+				if what.file == nil && given {
+					return console.BadUsage("lab run: "+flag+" is for scenarios of files", "`linerate lab list` names them; FILE.yaml may be your own")
+				}
 			}
 			if err := scenario.CheckChange(how.whatIf); err != nil {
 				return console.BadUsage("lab run: --what-if: "+err.Error(), scenario.ChangeHint())

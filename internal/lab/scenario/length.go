@@ -9,10 +9,11 @@ import (
 // What one row takes about, besides its window, and what no window says the length
 // of: a tuning, a copy over NFS.
 const (
-	aboutRow  = 3 * time.Second
-	aboutTune = 90 * time.Second
-	aboutCopy = 35 * time.Second
-	aboutPing = 2 * time.Second
+	aboutRow    = 3 * time.Second
+	aboutOwnRow = time.Second // of linerate's own streams
+	aboutTune   = 60 * time.Second
+	aboutCopy   = 35 * time.Second
+	aboutPing   = 2 * time.Second
 	// usualWindow is of a tool that was not told.
 	usualWindow = 3 * time.Second
 )
@@ -68,5 +69,9 @@ func (m Measurement) length() time.Duration {
 	if window == 0 {
 		window = usualWindow
 	}
-	return time.Duration(m.Rows()) * (window + aboutRow)
+	beside := aboutRow
+	if m.Tool == Linerate {
+		beside = aboutOwnRow
+	}
+	return time.Duration(m.Rows()) * (window + beside)
 }

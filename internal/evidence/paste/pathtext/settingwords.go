@@ -22,15 +22,15 @@ var settingStories = []storyWords{
 	{"receive_buffer_named", piece.Compile(`(?i)\b(?:so_rcvbuf|(?:tcp |socket )?rec(?:ei)?v(?:e|er)? buffers?|rcv_?buf)\b`)},
 	// A buffer that was larger for a trial, or is too small as somebody says.
 	{"send_buffer_gains", piece.Compile(`(?i)\b(?:set\w*|chang\w+|rais\w+|increas\w+|enlarg\w+|with)\b[^.;]{0,50}\b(?:so_sndbuf|(?:tcp |socket )*send buffers?(?: sizes?)?)\b[^.;]{0,60}\b(?:(?:twice|\d+(?:\.\d+)? ?(?:times|x)) (?:as fast|faster|the (?:speed|rate|throughput))\b|(?:much |far |a lot |way )faster\b|doubl\w+ (?:the )?(?:speed|rate|throughput|upload|download)\b)`)},
-	{"send_buffer_small", piece.Compile(`(?i)\b(?:so_sndbuf|(?:tcp |socket )+send buffers?(?: sizes?)?)\b[^.;]{0,8}\b(?:is |are )?(?:much |far |way )?too (?:low|small)\b|如何调整[^。]{0,20}发送缓[存冲][^。]{0,40}延迟[^。]{0,20}慢`)},
-	{"receive_buffer_small", piece.Compile(`(?i)\b(?:so_rcvbuf|(?:tcp |socket )+rec(?:ei)?v(?:e|er)? buffers?(?: sizes?)?)\b[^.;]{0,8}\b(?:is |are )?(?:much |far |way )?too (?:low|small)\b`)},
+	{"send_buffer_small", piece.Compile(`(?i)\b(?:so_sndbuf|(?:udp |tcp |socket )+send buffers?(?: sizes?)?) (?:(?:is|are) (?:much |far |way )?too (?:low|small)\b|too (?:low|small)\s*$)|如何调整[^。]{0,20}发送缓[存冲][^。]{0,40}延迟[^。]{0,20}慢`)},
+	{"receive_buffer_small", piece.Compile(`(?i)\b(?:so_rcvbuf|(?:udp |tcp |socket )+rec(?:ei)?v(?:e|er)? buffers?(?: sizes?)?) (?:(?:is|are) (?:much |far |way )?too (?:low|small)\b|too (?:low|small)\s*$)`)},
 	// A program's own buffer, as its source or its documentation has it: of a small one.
 	{"send_buffer_set", piece.Compile(`(?i)(?:^|[\s(])(?:\w+\.)?setSendBufferSize\( ?(?:\d{1,3} ?\* ?1024|\d{4,6}) ?\)|\b(?:setting|sets|set) SO_SNDBUF to \d{1,3} ?k|\b\d{1,3} ?k(?:i?b)? (?:tcp |socket )?send buffer\b`)},
-	{"in_flight", piece.Compile(`(?i)\bbytes in flight\b[^.;\d]{0,16}\d{1,3} ?k`)},
+	{"in_flight", piece.Compile(`(?i)\bbytes in flight (?:is|are) (?:about |only |just |around )?\d{1,2} ?k`)},
 	{"tunnel_by_tcp", piece.Compile(`(?i)\bopen ?vpn\b[^.;]{0,24}\btcp\b|\bproto tcp\b`)},
 	{"ssh_far", piece.Compile(`(?i)\b(?:scp|sftp|rsync|ssh)\b[^.;]{0,60}\b(?:fine|well|fast|quick)\b[^.;]{0,24}\b(?:local\w*|lan|nearby)\b[^.;]{0,40}\b(?:poor\w*|slow\w*|badly)\b[^.;]{0,12}\b(?:on|over|across) (?:the |a |an )?(?:wan|long distance|long way)`)},
 	// Packets in another order, and what it does.
-	{"order_lost", piece.Compile(`(?i)\b(?:packets?|datagrams?)\b[^.;]{0,24}\bre-?order(?:ed|ing)\b[^.;]{0,60}\b(?:limit\w*|degrad\w+|reduc\w+|hurt\w*|kill\w*|slow\w*)\b|\b(?:significant|large|high|huge|unusual|excessive)(?: \w+)? (?:of |number of |amounts? of )*(?:out[- ]of[- ]order|re-?ordered) (?:packets?|segments?|datagrams?)\b|\b(?:undesirable|excessive|heavy|constant|severe) (?:packet |segment )re-?ordering\b|\bthey are re-?ordered when they arrive\b`)},
+	{"order_lost", piece.Compile(`(?i)\b(?:packets?|datagrams?)\b[^.;]{0,24}\bre-?order(?:ed|ing)\b[^.;]{0,60}\b(?:limit|degrad|reduc|hurt|kill|slow)\w*\b[^.;]{0,30}\b(?:throughput|speed|rates?|tcp|performance|bandwidth|transfers?)\b|\b(?:significant|large|high|huge|unusual|excessive)(?: \w+)? (?:of |number of |amounts? of )*(?:out[- ]of[- ]order|re-?ordered) (?:packets?|segments?|datagrams?)\b|\b(?:undesirable|excessive|heavy|constant|severe) (?:packet |segment )re-?ordering\b|\bthey are re-?ordered when they arrive\b`)},
 	// LACP's bit that a port may be bundled.
 	{"not_aggregatable", piece.Compile(`(?i)\b\w*STATE_AGGREGATION\b[^.;]{0,24}\b(?:not set|clear(?:ed)?|unset)\b|\b(?:lacp|pdus?|lacpdus?)\b[^.;]{0,60}\baggregation bit\b[^.;]{0,12}\b(?:is |stays |remains )?(?:not set|clear(?:ed)?|unset)\b|\baggregation bit\b[^.;]{0,12}\b(?:is |stays |remains )?(?:not set|clear(?:ed)?|unset)\b[^.;]{0,40}\b(?:pdus?|lacpdus?)\b`)},
 	// A tunnel's MTU that somebody says is not right.

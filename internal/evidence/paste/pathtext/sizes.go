@@ -44,6 +44,9 @@ var fullSizes = []float64{8972, 9000, 8952, 9014, 9216, 1472, 1500, 1452}
 // mssTried is a test with smaller segments, and that it was fast.
 var mssTried = piece.Compile(`(?i)\biperf3?\b[^.;]*(?:\.\d[^.;]*)* -M ?(?:\d{3}|1[0-3]\d\d)\b[^.;]{0,16}(?:#|:|->|=>)[^.;]{0,16}\b(?:back (?:to|at) ~?\d|full (?:speed|rate)|fast again)`)
 
+// slowStill is how a sentence says that it was no faster.
+var slowStill = piece.Compile(`(?i)\b(?:as slow|same|slow again|only|after a (?:second|while))\b`)
+
 // sizesOf notes what a sentence tells of packets' sizes.
 func (s *sink) sizesOf(sentence string, l piece.Line, said func(key, value string)) {
 	asks := strings.HasSuffix(strings.TrimSpace(sentence), "?")
@@ -54,7 +57,7 @@ func (s *sink) sizesOf(sentence string, l piece.Line, said func(key, value strin
 	switch {
 	case itWas.MatchString(sentence) && !denied:
 		said("mtu_helps", itWas.FindString(sentence))
-	case mssTried.MatchString(sentence) && !denied:
+	case mssTried.MatchString(sentence) && !denied && !slowStill.MatchString(sentence):
 		said("mtu_helps", mssTried.FindString(sentence))
 	case slowWithout.MatchString(sentence):
 		said("mtu_helps", slowWithout.FindString(sentence))
