@@ -12,8 +12,8 @@ import (
 
 // Parts are n scenarios that measure this one's rows between them, each on a network of
 // its own and each about as long. Every part sets what all steps set. Rows of which one is
-// published as a ratio to the other are in one part, and a tune whose settings stay is in
-// each, for the steps behind it.
+// published as a ratio to the other are in one part; a tune whose settings stay is in each, for
+// what is measured behind it, but the last, which one part does with all of that where it can.
 func (s Scenario) Parts(n int) []Scenario {
 	of := s.shared(n)
 	parts := make([]Scenario, n)
@@ -68,7 +68,13 @@ func (s Scenario) Whole(parts []Outcome) Outcome {
 			}
 		}
 		for p, o := range parts {
-			whole.Findings = append(whole.Findings, ofStep(o.Findings, step, p > 0)...)
+			own := ofStep(o.Findings, step.Name)
+			for j, m := range step.Measure {
+				if p > 0 && of[cell{i, j}] == inEach {
+					own = without(own, m)
+				}
+			}
+			whole.Findings = append(whole.Findings, own...)
 		}
 	}
 	for p := range rest {
@@ -95,19 +101,22 @@ func (o *Outcome) addHead(part Outcome) {
 	}
 }
 
-// ofStep are a part's findings of a step, again without those of what the first part did too.
-func ofStep(all []record.Finding, step Step, again bool) (own []record.Finding) {
+func ofStep(all []record.Finding, step string) (own []record.Finding) {
 	for _, f := range all {
-		if f.Step == step.Name {
+		if f.Step == step {
 			own = append(own, f)
 		}
 	}
-	for _, m := range step.Measure {
-		if at := slices.IndexFunc(own, func(f record.Finding) bool { return f.From == m.From && f.To == m.To }); again && m.Keep && at >= 0 {
-			own = slices.Delete(own, at, at+1)
-		}
-	}
 	return own
+}
+
+// without are findings but for one of a measurement's hosts, which another part tells.
+func without(all []record.Finding, m Measurement) []record.Finding {
+	at := slices.IndexFunc(all, func(f record.Finding) bool { return f.From == m.From && f.To == m.To })
+	if at < 0 {
+		return all
+	}
+	return slices.Delete(all, at, at+1)
 }
 
 // cell is a measurement: its step's place, and its own in the step.

@@ -114,6 +114,14 @@ func TestWholeOfSome(t *testing.T) {
 	if o := s.Whole([]Outcome{{}, {}}); o.Scenario != "" {
 		t.Errorf("of none: %+v", o)
 	}
+	alone := record.Finding{Step: "tuned from the default", From: "rbx", To: "sbg"}
+	for p := range parts {
+		both := []Outcome{eachRow(parts[0]), eachRow(parts[1])}
+		both[p].Findings = []record.Finding{alone}
+		if o := s.Whole(both); len(o.Findings) != 1 {
+			t.Errorf("a tune that part %d alone did: findings %v", p, o.Findings)
+		}
+	}
 	long := Measurement{Tool: Linerate, From: "a", To: "b", Streams: []int{1, 2, 4, 8}, Kinds: []Kind{Rate, Rate, Rate, Rate}, Duration: 20 * time.Second}
 	s = Scenario{Name: "kept", Steps: []Step{
 		{Name: "tuned", Measure: []Measurement{{Tool: Tune, From: "a", To: "b", Keep: true, Kinds: []Kind{Best}}}},

@@ -116,8 +116,8 @@ var present = map[string]bool{"stays_on_one": true, "arrives_by_one": true, "lea
 
 // What stands before such a story, or behind it on the same line, where it tells so.
 var (
-	quoted  = piece.Compile(`(?i)\b(?:they|he|she|others|people|somebody|support|a reply|a colleague|vmware|the (?:manual|docs?|documentation|wiki|faq|vendor|helpdesk)(?: of the \w+)?) (?:said|says?|told|wrote|warns?|thinks?|believes?|claims?|suspects?)\b|\b(?:i|we) (?:read|know|heard) that\b|\b(?:it|i) was (?:said|told)\b|\bfrom the (?:manual|docs?|wiki|faq)\b|\bfaq:|\b(?:used to|was first|once|simulat\w+)\b`)
-	passed  = piece.Compile(`(?i)\b(?:until (?:we|i|last|yesterday)|used to|before (?:we|i)|since (?:we|i|lacp)|any ?more|no longer|no (?:difference|change|effect)|nothing changed|changed nothing|(?:is|was|been|are) (?:now )?(?:fixed|solved|raised)|(?:i|we) (?:raised|changed|replaced|removed|scrapped|unplugged|did|overrode|set)|said (?:the|our|my|a)|as (?:it|they) (?:should|must)|on purpose|intended|by design|unrelated|not (?:involved|the problem|in the path)|for (?:management|the)|is fine for us|which is (?:right|fine|ok|correct|wanted)|was my|is zero|there is none|it (?:is|does) not|it (?:isn|doesn)['’]t|only (?:because|for)|(?:span|mirror) ports?|artifact|typing|keystrokes?|so (?:are|is|does)|and then never|once at|briefly|except|pull(?:ed)? (?:a|the) cable|warning|(?:in (?:our|a|the)) test)\b`)
+	quoted  = piece.Compile(`(?i)\b(?:they|he|she|others|people|somebody|support|a reply|a colleague|vmware|the (?:manual|docs?|documentation|wiki|faq|vendor|helpdesk)(?: of the \w+)?) (?:said|says?|told|wrote|warns?|thinks?|believes?|claims?|suspects?)\b|\b(?:i|we) (?:read|know|heard) that\b|\b(?:it|i) was (?:said|told)\b|\bfrom the (?:manual|docs?|wiki|faq)\b|\bfaq:|\b(?:used to|no longer|was first|once|simulat\w+|on the old)\b`)
+	passed  = piece.Compile(`(?i)\b(?:until (?:we|i|last|yesterday)|used to|before (?:we|i)|since (?:we|i|lacp)|any ?more|no longer|no (?:difference|change|effect)|nothing changed|changed nothing|(?:is|was|been|are) (?:now )?(?:fixed|solved|raised)|(?:i|we) (?:raised|changed|replaced|removed|scrapped|unplugged|did|overrode|set)|said (?:the|our|my|a)|as (?:it|they) (?:should|must)|on purpose|intended|by design|unrelated|not (?:involved|the problem|in the path)|for management|is fine for us|which is (?:right|fine|ok|correct|wanted)|was my|is zero|there is none|it (?:is|does) not|it (?:isn|doesn)['’]t|only (?:because|for)|(?:span|mirror) ports?|artifact|typing|keystrokes?|so (?:are|is|does)|and then never|once at|briefly|except|pull(?:ed)? (?:a|the) cable|warning|(?:in (?:our|a|the)) test)\b`)
 	because = piece.Compile(`(?i)^[^.;]*\b(?:because|since|when|as) (?:of |the|it|our|its|a)\b`)
 	wasSo   = piece.Compile(`(?i)\b(?:was|were|had been)\b`)
 )
@@ -151,7 +151,7 @@ func (s *sink) tellStories(text string, l piece.Line) {
 			if afterwards[story.key] && (doubted.MatchString(sentence[m[1]:]) || deniedWithin.MatchString(sentence[m[0]:m[1]])) {
 				continue
 			}
-			if present[story.key] && (quoted.MatchString(before) || passed.MatchString(before) || passed.MatchString(sentence[m[0]:]+behind) || because.MatchString(sentence[m[1]:]) || wasSo.MatchString(sentence[m[0]:m[1]])) {
+			if present[story.key] && (quoted.MatchString(before) || passed.MatchString(sentence[m[0]:]+behind) || because.MatchString(sentence[m[1]:]) || wasSo.MatchString(sentence[m[0]:m[1]])) {
 				continue
 			}
 			if words, ok := contrary[story.key]; ok && words.MatchString(sentence[m[0]:m[1]]) {
