@@ -28,6 +28,7 @@ func TestBuffersAndOrder(t *testing.T) {
 		{"a closed window", "The transfer runs for a while and then goes into TCP zero window state.\nThis is since the socket receive buffer is full, TCP says so to the sender.\n", record.Application, 0.5, 0.6, "closes its window", "UdpRcvbufErrors"},
 		{"a port of USB 2", usb + "[   19.339235] usb 1-3: not running at top speed\n", record.Unknown, 0, 0, "", "hangs on a bus"},
 		{"and a rate of it", usb + "[   19.339235] usb 1-3: not running at top speed\n" + iperf3Run + "[  5]   0.00-10.00  sec   310 MBytes   260 Mbits/sec                  receiver\n", record.CardSlot, 0.55, 0.65, "USB 3", ""},
+		{"devices that are no adapter", "iperf3 is slow on this server, 300 Mbit/s.\n[    1.1] usb 1-3: new high-speed USB device number 2 using xhci_hcd\n[    1.2] usb 1-3: Product: Integrated Camera\n[    1.3] usb 1-4: new full-speed USB device number 3 using xhci_hcd\n[    1.4] usb 1-4: Product: USB Keyboard\n", record.Unknown, 0, 0.5, "", "hangs on a bus"},
 		{"a stick at it", usb + "[   19.339235] usb 1-3: not running at top speed\n[   19.4] usb 1-3: Product: Ultra Fit\n" + iperf3Run + "[  5]   0.00-10.00  sec   310 MBytes   260 Mbits/sec                  receiver\n", record.Unknown, 0, 0.5, "", "hangs on a bus"},
 	})
 }

@@ -166,7 +166,7 @@ func slowBus(v *scene.View) {
 			sure := 0.0
 			_, below := h.Get("usb "+name, "below")
 			_, other := h.Get("usb "+name, "other")
-			unknown := below && !isAdapter(h, name)
+			unknown := (below || other) && !isAdapter(h, name)
 			switch {
 			case unknown && (other || slices.ContainsFunc(h.Subjects("usb"), func(other string) bool { return isAdapter(h, other) })):
 				continue
