@@ -16,22 +16,27 @@ func legs(r netstate.Route) []netstate.NextHop {
 	return []netstate.NextHop{{Gateway: r.Gateway, Link: r.Link, OnLink: r.OnLink}}
 }
 
-// unreachable is the first gateway of a route that its link does not lead to
-// directly: the kernel refuses to add such a route (fib_check_nh,
-// ip6_route_check_nh), though it keeps one whose gateway has become so.
+// unreachable says why the kernel would refuse to add a route: its link does not
+// lead to a gateway of it directly, or a rule refuses the lookup (fib_check_nh,
+// ip6_route_check_nh). It keeps one whose gateway has become so. "" is nothing.
 // without is an address that is taken for gone; the zero value is none.
-func unreachable(h netstate.Host, r netstate.Route, without netip.Prefix) (netip.Addr, bool) {
+func unreachable(h netstate.Host, r netstate.Route, without netip.Prefix) string {
 	for _, leg := range legs(r) {
-		if leg.Gateway.IsValid() && leg.Link != "" && !leg.OnLink && !r.OnLink && !reaches(h, leg, r.Table, without) {
-			return leg.Gateway, true
+		if !leg.Gateway.IsValid() || leg.Link == "" || leg.OnLink || r.OnLink || reaches(h, leg, r.Table, without) {
+			continue
 		}
+		if barred(h, leg) {
+			return "a rule of the host refuses the lookup of its gateway " + leg.Gateway.String() + " (EINVAL)"
+		}
+		return "its gateway " + leg.Gateway.String() + " is in no network of its link (ENETUNREACH)"
 	}
-	return netip.Addr{}, false
+	return ""
 }
 
 // reaches reports a link that leads to a gateway directly: by the network of
 // one of its addresses, or by a route without a gateway, of the table of the
-// route over the gateway or, by way of the rules, of the main one.
+// route over the gateway or, by way of the rules, of the main one. An IPv4 route
+// of the main table has the rules' way only.
 func reaches(h netstate.Host, leg netstate.NextHop, table int, without netip.Prefix) bool {
 	link, gateway := leg.Link, leg.Gateway
 	if gateway.Is6() && gateway.IsLinkLocalUnicast() {
@@ -50,21 +55,24 @@ func reaches(h netstate.Host, leg netstate.NextHop, table int, without netip.Pre
 	if table == 0 {
 		table = tableMain
 	}
-	if by(table) {
+	byRulesAlone := table == tableMain && gateway.Is4() // fib_check_nh_v4_gw asks no table but another than the main one
+	if !byRulesAlone && by(table) {
 		return true
 	}
-	if table != tableMain && barred(h, leg) {
+	if barred(h, leg) {
 		return false
 	}
 	return by(tableMain) || slices.ContainsFunc(addresses, func(a netip.Prefix) bool { return a.Contains(gateway) })
 }
 
-// barred reports a rule that refuses the gateway's own lookup, which has no
-// source and no mark and comes in by lo (fib_check_nh_v4_gw asks the rules where
-// the route's table does not lead to the gateway).
+// barred reports a rule before that of the main table that refuses the gateway's
+// own lookup, which has no source and no mark and comes in by lo
+// (fib_check_nh_v4_gw asks the rules where the route's table does not lead to the
+// gateway).
 func barred(h netstate.Host, leg netstate.NextHop) bool {
+	last := mainPriority(h, leg.Gateway.Is6())
 	return slices.ContainsFunc(h.Rules, func(r netstate.Rule) bool {
-		if r.Action == "" || r.Action == "goto" || r.Action == "nop" || ipv6Rule(&r) != leg.Gateway.Is6() {
+		if r.Action == "" || r.Action == "goto" || r.Action == "nop" || ipv6Rule(&r) != leg.Gateway.Is6() || r.Priority >= last {
 			return false
 		}
 		conditions, not := strings.CutPrefix(r.Selectors, "not")
@@ -72,6 +80,17 @@ func barred(h netstate.Host, leg netstate.NextHop) bool {
 		matches := !r.From.IsValid() && (!r.To.IsValid() || r.To.Contains(leg.Gateway)) && (conditions == "" || conditions == "iif lo" || conditions == "oif "+leg.Link)
 		return matches != not
 	})
+}
+
+// mainPriority is where the rules lead all traffic of a family to the main table.
+func mainPriority(h netstate.Host, six bool) int {
+	at := kernelMain
+	for _, r := range h.Rules {
+		if r.Table == tableMain && r.Action == "" && r.Selectors == "" && !r.From.IsValid() && !r.To.IsValid() && ipv6Rule(&r) == six {
+			at = min(at, r.Priority)
+		}
+	}
+	return at
 }
 
 // madeOf reports a connected route that goes with an address of a link, or
@@ -97,8 +116,7 @@ func stranded(h netstate.Host, l netstate.Link, a netip.Prefix) []netstate.Route
 		if kernelMade(h, r) || r.Table == tableLocal || !uses(r, []string{l.Name}) {
 			continue
 		}
-		_, before := unreachable(h, r, netip.Prefix{})
-		if _, after := unreachable(h, r, a); after && !before {
+		if unreachable(h, r, netip.Prefix{}) == "" && unreachable(h, r, a) != "" {
 			out = append(out, r)
 		}
 	}

@@ -176,7 +176,14 @@ func TestRefusesLoss(t *testing.T) {
 		"nexthop object, mode": {objectOn(bonded(), "bond0"), func(h *netstate.Host) {
 			h.Links[2].Bond.Mode, h.Links[2].Bond.Miimon = netstate.LACP, 100*time.Millisecond
 		}, "which leads over bond0"},
-		"gateway by another way": {lonely([]string{"10.0.0.1/32"}, nil, netstate.Route{Dst: prefix("10.8.0.1/32"), Link: "e", Table: 254, Protocol: "static"}), func(h *netstate.Host) { h.Routes = append(h.Routes, via("0.0.0.0/0", "10.8.0.1", "static")) }, ""},
+		"gateway barred by a rule": {barring(netstate.Rule{Priority: 32765, Action: "blackhole", Selectors: "not tos 0x10 fwmark 0x7", Family: "ipv4"}), withoutRoutes,
+			"a rule of the host refuses the lookup of its gateway 10.0.0.254"},
+		"gateway barred for another":        {barring(netstate.Rule{Priority: 32765, Action: "blackhole", Selectors: "fwmark 0x7", Family: "ipv4"}), withoutRoutes, ""},
+		"gateway barred behind the main":    {barring(netstate.Rule{Priority: 32800, Action: "unreachable", Family: "ipv4"}), withoutRoutes, ""},
+		"gateway barred in the other IP":    {barring(netstate.Rule{Priority: 100, Action: "blackhole", Family: "ipv6"}), withoutRoutes, ""},
+		"gateway barred, and said on link":  {onLink(barring(netstate.Rule{Priority: 100, Action: "blackhole", Family: "ipv4"})), withoutRoutes, ""},
+		"gateway barred, main table before": {barring(netstate.Rule{Priority: 90, Table: 254, Family: "ipv4"}, netstate.Rule{Priority: 100, Action: "blackhole", Family: "ipv4"}), withoutRoutes, ""},
+		"gateway by another way":            {lonely([]string{"10.0.0.1/32"}, nil, netstate.Route{Dst: prefix("10.8.0.1/32"), Link: "e", Table: 254, Protocol: "static"}), func(h *netstate.Host) { h.Routes = append(h.Routes, via("0.0.0.0/0", "10.8.0.1", "static")) }, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			desired := tt.host.Clone()
@@ -191,6 +198,20 @@ func TestRefusesLoss(t *testing.T) {
 		})
 	}
 }
+
+// barring is a host with a default route and rules of its own.
+func barring(rules ...netstate.Rule) netstate.Host {
+	h := lonely([]string{"10.0.0.1/24"}, nil, via("0.0.0.0/0", "10.0.0.254", "static"))
+	h.Rules = append(rules, netstate.Rule{Priority: 32766, Table: 254, Family: "ipv4"})
+	return h
+}
+
+func onLink(h netstate.Host) netstate.Host {
+	h.Routes[0].OnLink = true
+	return h
+}
+
+func withoutRoutes(h *netstate.Host) { h.Routes = []netstate.Route{} }
 
 // objectOn is a host with a nexthop object over the named link.
 func objectOn(h netstate.Host, link string) netstate.Host {

@@ -33,8 +33,8 @@ func setRoute(h *netstate.Host, s Step) error {
 	if slices.ContainsFunc(h.Routes, func(r netstate.Route) bool { return routePlace(r) == place && !restored(*h, r) }) {
 		return &StateError{s, "there is one to the same place (EEXIST)"}
 	}
-	if gateway, is := unreachable(*h, *s.Route, netip.Prefix{}); is {
-		return &StateError{s, "its gateway " + gateway.String() + " is in no network of its link (ENETUNREACH)"}
+	if why := unreachable(*h, *s.Route, netip.Prefix{}); why != "" {
+		return &StateError{s, why}
 	}
 	if src := s.Route.Source; src.IsValid() {
 		if _, ok := h.LinkWith(src); !ok {

@@ -202,7 +202,7 @@ func ourRule(r netstate.Rule) bool {
 	switch r.Priority {
 	case 0:
 		return r.Table != tableLocal
-	case 32766, 32767:
+	case kernelMain, kernelMain + 1:
 		return false
 	}
 	switch r.Protocol {
