@@ -161,7 +161,7 @@ func lostRoutes(host netstate.Host, link string) ([]netstate.Route, []error) {
 		l, _ := host.Link(name)
 		for _, a := range l.Addresses {
 			switch {
-			case a.Addr().Is4() || a.Addr().IsLinkLocalUnicast():
+			case !lostWhenDown(a):
 				continue
 			case slices.Contains(l.Leases, a):
 				problems = append(problems, rule(link+" state",

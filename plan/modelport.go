@@ -77,6 +77,9 @@ func release(h *netstate.Host, port netstate.Link, s Step) error {
 	if bond.Bond.Options[bondopt.Primary] == port.Name {
 		return &StateError{s, "it is the primary"}
 	}
+	if i := slices.IndexFunc(port.Addresses, lostWhenDown); i >= 0 {
+		return &StateError{s, port.Addresses[i].String() + " would go with it"}
+	}
 	bond.Bond.Ports = slices.DeleteFunc(slices.Clone(bond.Bond.Ports), func(p string) bool { return p == port.Name })
 	h.SetLink(bond)
 	if bond.Bond.Active == port.Name {
@@ -117,6 +120,12 @@ func setOrder(h *netstate.Host, l netstate.Link, s Step) error {
 	want := splitPorts(s.New)
 	if l.Bond == nil || !slices.Equal(slices.Sorted(slices.Values(want)), slices.Sorted(slices.Values(l.Bond.Ports))) {
 		return &StateError{s, "these are not its ports"}
+	}
+	for _, name := range movedPorts(l.Bond.Ports, want) {
+		port, _ := h.Link(name)
+		if i := slices.IndexFunc(port.Addresses, lostWhenDown); i >= 0 {
+			return &StateError{s, port.Addresses[i].String() + " of " + name + " would go with it"}
+		}
 	}
 	b := *l.Bond
 	b.Ports = want

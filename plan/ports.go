@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"net/netip"
 	"slices"
 	"strconv"
 
@@ -174,11 +175,36 @@ func (b *builder) bareport(bond, port string, d Disruption) {
 			b.do(Step{Kind: PortOption, Link: port, Key: o.Name, New: o.Default, Disruption: Online, Why: why})
 		}
 	}
+	b.bareAddresses(p, bond, why)
 	if p.MTU != l.MTU {
 		b.do(Step{Kind: LinkMTU, Link: port, New: strconv.Itoa(l.MTU), Disruption: d,
 			Why: fmt.Sprintf("it differs from its bond's, which sets it anyway; so that a rollback finds %d again", p.MTU)})
 	}
 }
+
+// bareAddresses takes a port's own IPv6 addresses and routes from it, which the kernel
+// removes when it closes the port (bond_release, addrconf_ifdown). Those that are wanted
+// come back with the others, unless it is a port still: what is a port's own no plan adds.
+func (b *builder) bareAddresses(port netstate.Link, bond, why string) {
+	want, named := b.want.Link(port.Name)
+	stays := slices.Contains(b.portsToBe(bond), port.Name)
+	for _, a := range port.Addresses {
+		switch {
+		case !lostWhenDown(a):
+		case stays || !named || want.Addresses == nil || slices.Contains(port.Leases, a):
+			b.problem(bond+" ports", "%s holds %s, which the kernel removes when it leaves %s: take it off first, a port needs none", port.Name, a, bond)
+		default:
+			b.dropAddress(port.Name, a, why)
+		}
+	}
+	routes, _ := lostRoutes(b.now, port.Name)
+	for _, r := range routes {
+		b.loseRoute(r, why)
+	}
+}
+
+// lostWhenDown reports an address that goes when its link does (addrconf_ifdown).
+func lostWhenDown(a netip.Prefix) bool { return a.Addr().Is6() && !a.Addr().IsLinkLocalUnicast() }
 
 // freePort makes a link ready to become a port: out of another bond, without
 // addresses, routes and endpoints, and down. It reports whether it could.

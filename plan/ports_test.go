@@ -1,7 +1,11 @@
 package plan_test
 
 import (
+	"net/netip"
+	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/plan"
@@ -44,6 +48,47 @@ func TestOrderKeepsPortOptions(t *testing.T) {
 	for name, want := range map[string]int{"p0": 0, "p1": 2, "p2": 3} {
 		if l, _ := after.Link(name); l.Port == nil || l.Port.QueueID != want {
 			t.Errorf("%s has %+v afterwards, want queue %d", name, l.Port, want)
+		}
+	}
+}
+
+// TestPortKeepsAddress: the kernel takes a port's own IPv6 address when it closes the port,
+// so that a plan takes it off before and puts it back where the file names it, and refuses
+// where it does not, or the port comes back at once.
+func TestPortKeepsAddress(t *testing.T) {
+	own := prefix("fd00:2::3/64")
+	host := func() netstate.Host {
+		h := bonded()
+		h.Links[1].Addresses = []netip.Prefix{prefix("fe80::1/64"), own}
+		h.Links[2].Bond.Mode = netstate.BalanceXOR
+		return h
+	}
+	leaves := func(h *netstate.Host) { h.Links[2].Bond.Ports = []string{"e"} }
+	want := host()
+	leaves(&want)
+	p, err := plan.Between(host(), want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	after, err := plan.Apply(host(), p)
+	if l, _ := after.Link("f"); err != nil || !slices.Contains(l.Addresses, own) {
+		t.Errorf("%v, f has %v afterwards\n%s", err, l.Addresses, p.Text(80))
+	}
+	back, err := plan.Apply(after, p.Rollback())
+	if l, _ := back.Link("f"); err != nil || !slices.Contains(l.Addresses, own) {
+		t.Errorf("%v, f has %v after the rollback\n%s", err, l.Addresses, p.Text(80))
+	}
+	for name, change := range map[string]func(*netstate.Host){
+		"not named": func(h *netstate.Host) { leaves(h); h.Links[1].Addresses = nil },
+		"is second": func(h *netstate.Host) { h.Links[2].Bond.Ports = []string{"f", "e"} },
+		"was alone": func(h *netstate.Host) {
+			h.Links[2].Bond.Mode, h.Links[2].Bond.Miimon = netstate.LACP, 100*time.Millisecond
+		},
+	} {
+		want := host()
+		change(&want)
+		if p, err := plan.Between(host(), want); err == nil || !strings.Contains(err.Error(), "f holds fd00:2::3/64, which the kernel removes when it leaves bond0") {
+			t.Errorf("%s: %v\n%s", name, err, p.Text(80))
 		}
 	}
 }
