@@ -87,10 +87,16 @@ func (v *wayView) reached(p predict.Prediction, cause record.Cause) (sum unit.Bi
 			least(total(used), record.SingleLink)
 		}
 		if left, ok := way.lossLeaves(); ok && without.Own(cause) && way.waits.repeated >= repeatedFew && way.waits.loss() >= lossShare {
-			least(max(left*asPoliced, way.goodput), record.Congestion)
+			least(max(left*unit.BitRate(way.beyondLosses()), way.goodput), record.Congestion)
+		}
+		if by, ok := way.heldByBuffers(); ok && cause == record.SingleLink && way.room() {
+			least(way.goodput*more, by) // each further stream is held as these are
 		}
 		if window := way.askedAllow(func(s record.Socket) unit.Bytes { return s.RcvBuf }, func(l record.Lane) unit.Bytes { return l.TCP.SndWnd }); cause != record.ReceiveWindow {
 			least(window*more, record.ReceiveWindow) // what a program asked for stays
+		}
+		if window := way.waits.windowRate(func(l record.Lane) unit.Bytes { return l.TCP.SndWnd }); cause == record.Congestion && way.waits.rwnd >= limitedShare {
+			least(window*more, record.ReceiveWindow) // what the streams had of it
 		}
 		if buffer := way.askedAllow(func(s record.Socket) unit.Bytes { return s.SndBuf }, func(l record.Lane) unit.Bytes { _, most := way.sendFilled(l); return most }); cause != record.SendBuffer {
 			least(buffer*more, record.SendBuffer)
@@ -98,6 +104,19 @@ func (v *wayView) reached(p predict.Prediction, cause record.Cause) (sum unit.Bi
 		sum += rate
 	}
 	return sum, limit
+}
+
+// beyondLosses is how many times what losses leave by the response the streams carry, by
+// whether the losses come singly or several at once.
+func (v *wayView) beyondLosses() float64 { return 1 + (asPoliced-1)*(1+v.bursty())/2 }
+
+// heldByBuffers is whose window or buffer each stream waits for, with no queue on the way.
+func (v *wayView) heldByBuffers() (record.Cause, bool) {
+	w := v.waits
+	if w.rwnd >= w.sndbuf {
+		return record.ReceiveWindow, w.queued() <= 1 && w.rwnd >= limitedShare
+	}
+	return record.SendBuffer, w.queued() <= 1 && w.sndbuf >= limitedShare
 }
 
 // askedAllow is what the streams carry over the path's own round trip with what their

@@ -58,6 +58,20 @@ func TestFaults(t *testing.T) {
 	}
 }
 
+// TestTwoFaults: of two limits that both bind the one is named whose end alone brings more,
+// as was measured with either taken away.
+func TestTwoFaults(t *testing.T) {
+	all := corpus(t, filepath.Join("testdata", "twofaults.json.gz"))
+	if len(all) == 0 {
+		t.Fatal("no instance is here")
+	}
+	for name, f := range all {
+		if found := judged(f.Record); !f.right(found) {
+			t.Errorf("%s: %s: truth %v, named %s: %s", name, f.Setup, f.Truth, found.Cause, found.Summary)
+		}
+	}
+}
+
 func judgeAll(t *testing.T, all map[string]injected) {
 	t.Helper()
 	if len(all) == 0 {

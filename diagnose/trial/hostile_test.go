@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/linerate/linerate/diagnose/trial"
+	"github.com/linerate/linerate/diagnose/trial/decided"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict"
 	"github.com/linerate/linerate/record"
@@ -73,7 +74,7 @@ func sane(t *testing.T, r record.Record, absurd bool) (ok bool) {
 			f.Decide = record.Decision{Probe: kind, Value: f.Decide.Value}
 			probe, same := measured, measured
 			probe.Variant, same.Variant = f.Decide.Variant(measured.Streams), record.Decision{Probe: record.ProbeSame}.Variant(measured.Streams)
-			ok = saneFinding(t, trial.Decide(state, f, measured, []record.Trial{same, probe}), absurd) && ok
+			ok = saneFinding(t, decided.By(state, f, measured, []record.Trial{same, probe}), absurd) && ok
 		}
 	}
 	return ok

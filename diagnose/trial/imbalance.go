@@ -34,7 +34,7 @@ func (v *wayView) fullLink() (hypothesis, bool) {
 func (v *wayView) unevenLinks() (hypothesis, bool) {
 	h, ok := v.oneSided(func(full, idle []linkLoad, placed int) float64 {
 		switch {
-		case placed <= 0 || least(idle) >= roomLink:
+		case placed <= 0 || least(idle) >= roomLink || v.oneEach():
 			return 0
 		case least(idle) <= strayShare && len(v.lanes)-placed > len(full): // one would have the idle link to itself
 			return 0.85
@@ -230,19 +230,26 @@ func (v *wayView) tooFew(h *hypothesis, d striped, who string, full, side []link
 	}
 }
 
+// oneEach reports streams that leave and arrive by a link each: no place of them is at fault.
+func (v *wayView) oneEach() bool {
+	leave, arrive := make(map[string]bool), make(map[string]bool)
+	for _, l := range v.lanes {
+		if l.EgressLink == "" || leave[l.EgressLink] || arrive[l.IngressLink] {
+			return false
+		}
+		leave[l.EgressLink], arrive[l.IngressLink] = true, l.IngressLink != ""
+	}
+	return true
+}
+
 // placedOn reports that steer places every stream on that side.
 func (v *wayView) placedOn(sending bool) bool {
 	return !slices.ContainsFunc(v.lanes, func(l record.Lane) bool { return sending && l.EgressLink == "" || !sending && l.IngressLink == "" })
 }
 
-// How much more the other links must promise than the end of what holds each
-// stream, for them to be the first thing to mend. A window that is too small is
-// one setting, and known by its own counter: it goes first unless far less is
-// to be won by it.
-const (
-	worthMoreStreams = 1.1
-	worthMoreWindows = 1.5
-)
+// worthMoreStreams is how much more the other links must promise than the end of what
+// holds each stream, for them to be the first thing to mend.
+const worthMoreStreams = 1.1
 
 // tooFewStreams: fewer streams than links, each held by itself below its link. A
 // stream more brings as much again over an idle link, while the end of what
@@ -257,11 +264,7 @@ func (v *wayView) tooFewStreams() (hypothesis, bool) {
 	}
 	used := total(v.egress) / unit.BitRate(float64(links)) * unit.BitRate(float64(n))
 	share := diagnose.Fraction(v.goodput, used)
-	worth := worthMoreStreams
-	if max(v.waits.rwnd, v.waits.sndbuf) >= limitedShare {
-		worth = worthMoreWindows
-	}
-	if share*float64(links)/float64(n) < worth {
+	if share*float64(links)/float64(n) < worthMoreStreams {
 		return hypothesis{}, false
 	}
 	h := hypothesis{

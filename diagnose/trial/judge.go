@@ -8,6 +8,7 @@ import (
 	"github.com/linerate/linerate/diagnose/remedy"
 	"github.com/linerate/linerate/diagnose/trial/without"
 	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/unit"
 )
 
 // hypothesis is one cause held against the evidence of one way of a trial.
@@ -110,12 +111,17 @@ func onceEach(all []hypothesis) []hypothesis {
 // end of what was: another limit that is as tight leaves little to gain.
 func (v *wayView) worthMending(all []hypothesis) []hypothesis {
 	named := func(h hypothesis) bool { return h.strong() && !h.nothingToWin }
-	if len(all) < 2 || !named(all[0]) || !slices.ContainsFunc(all[1:], named) { // before anything is predicted
+	core := len(all) > 1 && (all[0].cause == record.SenderCPU || all[0].cause == record.ReceiverCPU)
+	if len(all) < 2 || !named(all[0]) || !core && !slices.ContainsFunc(all[1:], named) { // before anything is predicted
 		return all
 	}
-	best, _ := v.after(all[0])
+	best, next := v.after(all[0])
 	if best <= 0 {
 		return all
+	}
+	if i := v.ownAlmost(all, best, next); i > 0 {
+		all[i].sure, all[i].seen = min(all[0].sure, almostOwn), true
+		return slices.Insert(slices.Delete(slices.Clone(all), i, i+1), 0, all[i])
 	}
 	first, least := 0, max(best, v.trial.Goodput)*leastBrought
 	if best < v.trial.Goodput*(1+worthSaying) { // its end alone brings nothing
@@ -131,6 +137,21 @@ func (v *wayView) worthMending(all []hypothesis) []hypothesis {
 	}
 	return slices.Insert(slices.Delete(slices.Clone(all), first, first+1), 0, all[first])
 }
+
+// ownAlmost is which cause is a limit that the run or the program set itself and that the
+// rate nearly reaches, where the first is a processor whose end would bring no more than
+// that: a full one does with less of it per byte, the more there is to do at once. Zero none.
+func (v *wayView) ownAlmost(all []hypothesis, best unit.BitRate, next *record.NextLimit) int {
+	first := all[0].cause
+	if next == nil || next.Cause != record.Pacing || first != record.SenderCPU && first != record.ReceiverCPU || best > v.trial.Goodput*ownReached {
+		return 0
+	}
+	return max(slices.IndexFunc(all, func(h hypothesis) bool { return h.cause == record.Pacing || h.cause == record.Application }), 0)
+}
+
+// ownReached is how much more the end of a full processor may bring at the most for a limit
+// of one's own to be what binds; almostOwn how sure that is.
+const ownReached, almostOwn = 1.15, 0.65
 
 // How many times more something must bring to go before what was first, or brings nothing.
 const leastBrought, leastBesides = 1.1, 1.05

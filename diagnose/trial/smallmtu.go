@@ -32,6 +32,9 @@ const (
 	standstill = 0.10
 	// mostLost is the loss that streams survive whose segments pass at all.
 	mostLost = 0.25
+	// wholeSegments is the part of so many full segments that a stream sends whose
+	// segments have always been of one size.
+	wholeSegments = 0.9
 	// wellEnough is the share that streams carry which are not hurt.
 	wellEnough = 0.6
 	fullWire   = 0.90
@@ -81,6 +84,8 @@ func (v *wayView) weighSizes(h *hypothesis, p record.SizeProbe) {
 		h.sure = 0.3
 	case v.share()*v.wireFactor() > wellEnough || v.adapted():
 		h.sure = 0.6 // the streams do well with what they found to pass
+	case v.waits.loss() >= lossShare && v.sentWhatPasses(p):
+		h.sure = 0.5 // and lose that too
 	default:
 		return
 	}
@@ -96,6 +101,23 @@ func (v *wayView) fullPass() bool {
 		}
 	}
 	return full > 0 && len(v.lanes) > 0 && v.goodput > 0 && diagnose.Fraction(v.goodput, v.ceiling()) >= standstill && v.waits.loss() < mostLost
+}
+
+// sentWhatPasses reports streams that a hole is in the way of and whose segments, by what
+// they sent in how many, passed it all the time.
+func (v *wayView) sentWhatPasses(p record.SizeProbe) bool {
+	met := false
+	for _, l := range v.lanes {
+		if p.Src.IsValid() && (l.Src != p.Src || l.Dst != p.Dst) {
+			continue
+		}
+		whole := float64(l.TCP.BytesSent) >= wholeSegments*float64(l.TCP.SegmentsOut)*float64(l.TCP.SndMSS)
+		if l.TCP.SegmentsOut == 0 || !whole || l.TCP.SndMSS+framing.HeaderBytes(v.trial.Protocol, l.Dst.Is6()) > max(p.Passes, p.Named) {
+			return false
+		}
+		met = true
+	}
+	return met
 }
 
 // adapted reports streams that go on with segments that pass: hardly one is
@@ -177,6 +199,10 @@ func (v *wayView) smallSegments() (hypothesis, bool) {
 		return hypothesis{}, false
 	case v.oneCoreFull() || v.anyBusy():
 		h.sure = 0.75
+	case v.waits.loss() >= lossShare && min(v.share()*float64(full)/float64(mss), 1) > leastBrought*own/best:
+		// Losses leave a rate in proportion to the segments (lossLeaves): larger ones bring
+		// more than the end of the losses, which leaves the headers.
+		h.seen, h.sure = true, 0.8
 	case v.waits.timeouts > 0, v.goodput <= 0 && v.waits.again > 0:
 		h.sure = 0.7
 	default:

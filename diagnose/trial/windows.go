@@ -169,7 +169,7 @@ func (v *wayView) waitsForLate() bool {
 func (v *wayView) doubtLoss(h *hypothesis, allowed unit.BitRate) {
 	w := v.waits
 	near := diagnose.Fraction(w.goodput, allowed)
-	if near <= 0 || near >= nearWindow || w.loss() < lossShare/10 || w.repeated < repeatedFew && w.recovering < limitedShare {
+	if near <= 0 || near >= nearWindow || v.tighterThanLoss(allowed) || w.loss() < lossShare/10 || w.repeated < repeatedFew && w.recovering < limitedShare {
 		return
 	}
 	h.sure *= 0.7
@@ -181,6 +181,13 @@ func (v *wayView) doubtLoss(h *hypothesis, allowed unit.BitRate) {
 		Value:  fmt.Sprintf("%v, of which losses left %s", allowed, diagnose.Percent(near)),
 		Source: fromTCP,
 	})
+}
+
+// tighterThanLoss reports windows that the streams wait for which would go on to allow less
+// without the losses than those leave without the windows: raising them brings more.
+func (v *wayView) tighterThanLoss(allowed unit.BitRate) bool {
+	left, ok := v.lossLeaves()
+	return ok && v.waits.rwnd >= limitedShare && allowed > 0 && left > allowed*leastBrought
 }
 
 // windowRate is what the streams carry where each has that many bytes in

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	diagnosetrial "github.com/linerate/linerate/diagnose/trial"
+	"github.com/linerate/linerate/diagnose/trial/decided"
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/cmd/console"
 	"github.com/linerate/linerate/predict"
@@ -121,7 +121,7 @@ func findingOf(state predict.Fabric, r record.Record, t record.Trial) record.Fin
 	if t.Phase != "" && t.Finding != nil {
 		return *t.Finding
 	}
-	return diagnosetrial.Explained(state, r, t)
+	return decided.Explained(state, r, t)
 }
 
 // worthExpecting is how much more than the rate an expectation must be to be

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	diagnosetrial "github.com/linerate/linerate/diagnose/trial"
+	"github.com/linerate/linerate/diagnose/trial/decided"
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/agent/fleet"
@@ -191,7 +191,7 @@ func makeProbes(ctx context.Context, con *console.Console, c *campaign.Campaign,
 func judgedAgain(r record.Record, todo []unsettled, c *campaign.Campaign) []record.Finding {
 	for _, u := range todo {
 		t := &r.Trials[u.trial]
-		f := diagnosetrial.Decide(c.State(), u.finding, *t, r.ProbesOf(*t))
+		f := decided.By(c.State(), u.finding, *t, r.ProbesOf(*t))
 		t.Finding = &f
 	}
 	var out []record.Finding

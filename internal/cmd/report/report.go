@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	diagnosetrial "github.com/linerate/linerate/diagnose/trial"
+	"github.com/linerate/linerate/diagnose/trial/decided"
 	"github.com/linerate/linerate/internal/cmd/console"
 	"github.com/linerate/linerate/internal/cmd/predict"
 	"github.com/linerate/linerate/predict/declared"
@@ -170,7 +170,7 @@ func judged(r record.Record) record.Record {
 		if _, _, probe := t.Probe(); probe || t.Finding != nil {
 			continue
 		}
-		f := diagnosetrial.Explained(state, r, *t)
+		f := decided.Explained(state, r, *t)
 		t.Finding = &f
 	}
 	return r

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	diagnosehost "github.com/linerate/linerate/diagnose/host"
-	diagnosetrial "github.com/linerate/linerate/diagnose/trial"
+	"github.com/linerate/linerate/diagnose/trial/decided"
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/agent/fleet"
@@ -335,7 +335,7 @@ func TestKernelA5bProbeStaysOnTheLink(t *testing.T) {
 		}
 	}
 	finding := record.Finding{Cause: record.Shaper, Confidence: 0.5, Decide: d, Also: []record.Alternative{{Cause: record.Congestion, Confidence: 0.3}}}
-	got := diagnosetrial.Decide(c.State(), finding, trial, made)
+	got := decided.By(c.State(), finding, trial, made)
 	if got.Cause != record.Shaper || strings.Contains(got.Summary, "limit of its own") {
 		t.Errorf("%s (%.2f): %s", got.Cause, got.Confidence, got.Summary)
 	}

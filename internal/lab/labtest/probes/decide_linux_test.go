@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	diagnosetrial "github.com/linerate/linerate/diagnose/trial"
+	"github.com/linerate/linerate/diagnose/trial/decided"
 	"github.com/linerate/linerate/internal/lab/labtest/floor"
 	"github.com/linerate/linerate/internal/run/campaign"
 	"github.com/linerate/linerate/record"
@@ -123,7 +123,7 @@ func (f fault) settle(t *testing.T, c *campaign.Campaign, trial record.Trial, by
 	begin := time.Now()
 	made, err := c.Probe(t.Context(), trial, campaign.Probes(trial, doubt.Decide))
 	floor.Must(t, err)
-	got := diagnosetrial.Decide(c.State(), doubt, trial, made)
+	got := decided.By(c.State(), doubt, trial, made)
 	t.Logf("%s, %v: %s (%.0f %%): %s", by.probe, time.Since(begin).Round(100*time.Millisecond), got.Cause, 100*got.Confidence, got.Summary)
 	if got.Cause != f.cause {
 		t.Errorf("%s by %s: %s (%.2f), want %s", f.name, by.probe, got.Cause, got.Confidence, f.cause)

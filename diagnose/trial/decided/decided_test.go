@@ -1,4 +1,4 @@
-package trial
+package decided
 
 import (
 	"slices"
@@ -129,7 +129,7 @@ func TestDecide(t *testing.T) {
 		if c.base != nil {
 			trial = c.base(trial)
 		}
-		got := Decide(predict.Fabric{}, openTo(c.among...), trial, []record.Trial{c.probe})
+		got := By(predict.Fabric{}, openTo(c.among...), trial, []record.Trial{c.probe})
 		if got.Cause != c.want || !strings.Contains(got.Summary, c.says) {
 			t.Errorf("%s: %s (%.2f), want %s: %s", c.name, got.Cause, got.Confidence, c.want, got.Summary)
 		}
@@ -145,14 +145,14 @@ func TestDecideBeside(t *testing.T) {
 	same := probeOf(record.ProbeSame, 0, running(400*unit.Mbps))
 	more := probeOf(record.ProbeStreams, 8, running(400*unit.Mbps))
 	f := openTo(record.Shaper, record.ReceiveWindow)
-	if got := Decide(predict.Fabric{}, f, doubtful(), []record.Trial{same, more}); got.Cause != record.Shaper {
+	if got := By(predict.Fabric{}, f, doubtful(), []record.Trial{same, more}); got.Cause != record.Shaper {
 		t.Errorf("four times what it was, with as many streams too: %s: %s", got.Cause, got.Summary)
 	}
-	if got := Decide(predict.Fabric{}, f, doubtful(), []record.Trial{more}); got.Cause != record.ReceiveWindow {
+	if got := By(predict.Fabric{}, f, doubtful(), []record.Trial{more}); got.Cause != record.ReceiveWindow {
 		t.Errorf("alone: %s: %s", got.Cause, got.Summary)
 	}
 	for _, none := range [][]record.Trial{nil, {same}, {doubtful()}} {
-		if got := Decide(predict.Fabric{}, f, doubtful(), none); got.Summary != f.Summary || len(got.Also) != 2 {
+		if got := By(predict.Fabric{}, f, doubtful(), none); got.Summary != f.Summary || len(got.Also) != 2 {
 			t.Errorf("%d trials that are no probes: %+v", len(none), got)
 		}
 	}
@@ -167,7 +167,7 @@ func TestDecideNotMet(t *testing.T) {
 		t.Goodput = 990 * unit.Mbps
 		t.Links = []record.LinkUse{{Host: "a", Link: "eth0", TxPayload: 990 * unit.Mbps, Ceiling: unit.Gbps}}
 	})
-	got := Decide(predict.Fabric{}, f, doubtful(), []record.Trial{full, probeOf(record.ProbeStreams, 8, running(500*unit.Mbps))})
+	got := By(predict.Fabric{}, f, doubtful(), []record.Trial{full, probeOf(record.ProbeStreams, 8, running(500*unit.Mbps))})
 	if got.Cause != record.HashImbalance || got.Confidence != 0.45 || !strings.Contains(got.Summary, "comes and goes") {
 		t.Errorf("%s %.2f: %s", got.Cause, got.Confidence, got.Summary)
 	}
@@ -187,7 +187,7 @@ func TestDecideSwinging(t *testing.T) {
 		for range 5 {
 			trial.Blocks = append(trial.Blocks, c.high*unit.Mbps, c.low*unit.Mbps)
 		}
-		got := Decide(predict.Fabric{}, f, trial, probes)
+		got := By(predict.Fabric{}, f, trial, probes)
 		if got.Cause != c.want || got.Confidence > 0.6 && c.want == f.Cause {
 			t.Errorf("%v to %v: %s %.2f: %s", c.low, c.high, got.Cause, got.Confidence, got.Summary)
 		}
@@ -198,7 +198,7 @@ func TestDecideSwinging(t *testing.T) {
 // one probe that does not fit it, and what does not fit is said.
 func TestDecideAgainst(t *testing.T) {
 	f := record.Finding{Cause: record.ReceiveWindow, Confidence: 0.9, Summary: "window", Remedy: "raise it", Also: []record.Alternative{{Cause: record.Application, Confidence: 0.1}}}
-	got := Decide(predict.Fabric{}, f, doubtful(), []record.Trial{probeOf(record.ProbeLonger, 30, running(60*unit.Mbps))})
+	got := By(predict.Fabric{}, f, doubtful(), []record.Trial{probeOf(record.ProbeLonger, 30, running(60*unit.Mbps))})
 	if got.Cause != record.ReceiveWindow || got.Confidence >= 0.9 || len(got.Against) != 1 || got.Remedy != "raise it" {
 		t.Errorf("%+v", got)
 	}

@@ -1,4 +1,6 @@
-package trial
+// Package decided is a trial's finding once probes were made for it: how likely each
+// cause is by what they showed.
+package decided
 
 import (
 	"cmp"
@@ -8,6 +10,8 @@ import (
 
 	"github.com/linerate/linerate/diagnose"
 	"github.com/linerate/linerate/diagnose/remedy"
+	"github.com/linerate/linerate/diagnose/trial"
+	"github.com/linerate/linerate/diagnose/trial/carried"
 	"github.com/linerate/linerate/diagnose/trial/probed"
 	"github.com/linerate/linerate/predict"
 	"github.com/linerate/linerate/record"
@@ -30,14 +34,14 @@ const (
 
 // Explained is what a record's trial shows in that state, with the probes made for it.
 func Explained(state predict.Fabric, r record.Record, t record.Trial) record.Finding {
-	return Decide(state, Judge(state, t), t, r.ProbesOf(t))
+	return By(state, trial.Judge(state, t), t, r.ProbesOf(t))
 }
 
-// Decide is a trial's finding once probes were made for it in the fabric's state: each
+// By is a trial's finding once probes were made for it in the fabric's state: each
 // outcome makes the causes that would show it likelier and the others less so. A probe of
 // kind "same" is what the others are set beside, else the trial itself; probes that show
 // nothing, none at all, or a path that is full now, leave the finding as it is.
-func Decide(f predict.Fabric, finding record.Finding, t record.Trial, probes []record.Trial) record.Finding {
+func By(f predict.Fabric, finding record.Finding, t record.Trial, probes []record.Trial) record.Finding {
 	base := t
 	for _, p := range probes {
 		if kind, _, _ := p.Probe(); kind == record.ProbeSame {
@@ -61,7 +65,7 @@ func Decide(f predict.Fabric, finding record.Finding, t record.Trial, probes []r
 		chances.weigh(o)
 	}
 	out := chances.finding(finding, t, seen, again)
-	if swing, _ := view(f, t, t.Direction.Ways()[0]).swing(); swing > comesAndGoes && out.Cause != finding.Cause && out.Cause != record.Unknown && finding.Confidence >= decided {
+	if swing, _ := carried.Swing(t.Blocks); swing > comesAndGoes && out.Cause != finding.Cause && out.Cause != record.Unknown && finding.Confidence >= decided {
 		finding.Summary += fmt.Sprintf(" What limits it comes and goes, and the probes met it at another time: they point to %s.", out.Cause)
 		finding.Confidence = min(finding.Confidence, decided)
 		return finding
@@ -119,12 +123,12 @@ func judgedAgain(f predict.Fabric, base record.Trial, probes []record.Trial) []r
 	for _, p := range probes {
 		switch kind, _, _ := p.Probe(); kind {
 		case record.ProbeSame, record.ProbeLonger, record.ProbeObserved:
-			out = append(out, Judge(f, p))
+			out = append(out, trial.Judge(f, p))
 		case record.ProbePacketSize:
 			if len(p.Sizes) > 0 {
 				with := base
 				with.Sizes = p.Sizes
-				out = append(out, Judge(f, with))
+				out = append(out, trial.Judge(f, with))
 			}
 		}
 	}
