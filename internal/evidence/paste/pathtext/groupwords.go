@@ -29,6 +29,7 @@ var groupStories = []storyWords{
 	{"stays_on_one", piece.Compile(`(?i)\b(?:traffic|load|streams?|packets|everything)\b[^.;]{0,30}\b(?:concentrated|stays?|remains?|runs?|goes|always)\b[^.;]{0,30}\b(?:on|over|through|by) (?:just |only |always )?(?:one|a single|1|the same)(?: (?:physical|single)){0,2} (?:links?|ports?|nics?|lines?|slaves?|members?)\b`)},
 	{"arrives_by_one", piece.Compile(`(?i)\b(?:all of it|all (?:the )?(?:traffic|packets|data)|traffic|everything)\b[^.;]{0,40}\b(?:arrives?|received)\b[^.;]{0,16}\b(?:on|by|at|through|via) (?:just |only |always )?(?:(?:the same(?: single)?|one|a single) (?:ports?|interfaces?|nics?|links?|slaves?|members?)|the interface with the (?:first|ip|lowest|same))\b`)},
 	{"leaves_by_first", piece.Compile(`(?i)\b(?:all |the )?outgoing (?:packets|traffic|data)\b[^.;]{0,24}\b(?:runs?|go|goes|leaves?|sent|flows?)\b[^.;]{0,16}\b(?:via|by|through|over|out of) the (?:first|wrong)(?: (?:one|interface|nic|port|netif|card))?(?:[.,;)]|\s*$)`)},
+	{"cables_alike", piece.Compile(`(?i)\b(?:one|1) (?:cable|link|port|nic)s?\b[^.;]{0,24}\bor (?:two|both|2)\b[^.;]{0,16}\b(?:makes? no difference|the (?:speed|rate|result) (?:is|stays) (?:always )?the same|(?:it['’]?s|is) the same)`)},
 	// Several vmkernel ports for one datastore's session.
 	{"vmk_several", piece.Compile(`(?i)\b(?:[2-9]|two|three|four|several|multiple|both|all(?: of)?(?: the)?)(?: of the)? (?:vmkernels?|vmks?)\b(?: ports?| adapters?| interfaces?)?`)},
 	{"vmk_idle", piece.Compile(`(?i)\b(?:vmkernels?|vmks?)(?: ports?| adapters?)?\b[^.;]{0,24}\bnever used\b|\ball (?:of the )?(?:vmkernels?|vmks?)(?: ports?| adapters?)? are (?:in|on) (?:the same |one |the vlan \d+ )subnet\b`)},
@@ -50,6 +51,8 @@ var groupStories = []storyWords{
 	// A second interface that nobody reaches.
 	{"second_unreached", piece.Compile(`(?i)\bonly one(?: of (?:them|these|the \w+))?\b[^.;]{0,24}\b(?:is |are )?(?:reachable|answers?|responds?)\b|\b(?:do(?:es)?\b[^.;?]{0,40}\bnot|do(?:es)?n[\'’]t|never|cannot|can[\'’]?t|no longer) (?:respond|answer|repl)\w*\b[^.;?]{0,40}\b(?:second|2nd|other) (?:nic|interface|ip|address|card|adapter)\b|\b(?:access|reach|ping|connect to)\b[^.;?]{0,60}\bon one (?:nic|interface|address|ip),? but not (?:on |via |by )?(?:the |an)?other\b`)},
 	{"several_addresses", piece.Compile(`(?i)\b(?:2|two|three|several|multiple|both)(?: \w+){0,2} (?:nics?|netifs?|interfaces?|ips?|ip addresses|addresses|network cards|subnets|adapters)\b|\bsecond (?:nic|interface|network card|adapter)\b`)},
+	// A tunnel's program that takes over the local network.
+	{"route_taken", piece.Compile(`(?i)\broutes? (?:for|to) \S{7,20} (?:gets?|is|was) (?:added|installed|taken over|created) by (?:tailscale|zerotier|wire ?guard|open ?vpn|the vpn)\b`)},
 	// What one limits for each connection.
 	{"isp_per_flow", piece.Compile(`(?i)\b(?:isps?|providers?|carriers?|telcos?)\b[^.;]{0,30}\b(?:limit|throttl|cap|shap|restrict)\w*\b[^.;]{0,40}\b(?:single|per|each|one) (?:link|connection|stream|session|flow|tcp)\b`)},
 	// Packets of a program that come in heaps.

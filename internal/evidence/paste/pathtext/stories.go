@@ -101,7 +101,7 @@ var contrary = map[string]piece.Pattern{
 }
 
 // supposable are stories that are told behind an "if" as well.
-var supposable = map[string]bool{"udp_near": true, "large_stalls": true, "asks_for_one": true, "host_works": true, "each_same": true}
+var supposable = map[string]bool{"cables_alike": true, "udp_near": true, "large_stalls": true, "asks_for_one": true, "host_works": true, "each_same": true}
 
 // afterwards are stories that a sentence may take back behind them.
 var afterwards = map[string]bool{"isp_per_flow": true, "rtt_differs": true, "trunking": true, "share_lost": true, "table_full": true, "rpf_drops": true, "cpu_bound": true}
@@ -111,7 +111,7 @@ var doubted = piece.Compile(`(?i)\b(?:never|supposed\w*|thought|did nothing|no (
 
 // present are stories of which a text may tell as well that it was so once, that it is meant,
 // that somebody else says it, or that it made no difference.
-var present = map[string]bool{"stays_on_one": true, "arrives_by_one": true, "leaves_by_first": true, "vmk_several": true, "vmk_idle": true, "same_actor": true, "not_aggregatable": true, "documented_rate": true, "credit_falls": true,
+var present = map[string]bool{"route_taken": true, "stays_on_one": true, "arrives_by_one": true, "leaves_by_first": true, "vmk_several": true, "vmk_idle": true, "same_actor": true, "not_aggregatable": true, "documented_rate": true, "credit_falls": true,
 	"send_buffer_gains": true, "send_buffer_small": true, "receive_buffer_small": true, "send_buffer_set": true, "order_lost": true, "tunnel_mtu": true, "multi_part": true, "ssh_far": true, "zero_window": true}
 
 // What stands before such a story, or behind it on the same line, where it tells so.
