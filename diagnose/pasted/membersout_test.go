@@ -27,6 +27,9 @@ func TestListedMembers(t *testing.T) {
 	omni := func(second string) string {
 		return asks + "-> show linkagg agg 7 port\nSlot/Port Aggregate   SNMP Id   Status    Agg  Oper Link Prim\n---------+---------+---------+----------+----+-----+----+----\n  1/1/3   Dynamic       1003   ATTACHED     7   UP   UP   YES\n  1/1/4   Dynamic       1004   " + second + " UP   NO\n"
 	}
+	aruba := func(second string) string {
+		return asks + "(S2500) #show interface port-channel 3\nport-channel 3 is administratively Up, Link is Up, Line protocol is Up\nHardware is Port-Channel, LACP enabled, Address is 00:00:5e:00:53:85\nDescription: Link Aggregate\nMember port(s):\nGE0/0/2 is administratively Up, Link is Up, Line protocol is Up\nGE0/0/3 is administratively Up, Link is Up, Line protocol is " + second + "\nSpeed: 1000 Mbps\nInterface index: 1441\nMTU 1514 bytes\nFlags: Trunk, Trusted\n"
+	}
 	gateway := func(second string) string {
 		return asks + "[Expert@gw7:0]# cphaprob show_bond bond7\n\nBond name:      bond7\nBond mode:      Load Sharing\nBond status:    UP\nBalancing mode: 802.3ad Layer3+4 Load Balancing\nConfigured slave interfaces: 2\nIn use slave interfaces:     1\nRequired slave interfaces:   1\n\nSlave name      | Status          | Link\n----------------+-----------------+-------\neth2            | Active          | Yes\neth3            | " + second + "\n"
 	}
@@ -57,6 +60,8 @@ func TestListedMembers(t *testing.T) {
 		{"FASTPATH, whole", fastpath("True"), record.Unknown, 0, 0, "", "not in the bundle"},
 		{"OmniSwitch", omni("SELECTED     7   DOWN"), record.LACPDown, 0.8, 0, "1/1/4", ""},
 		{"OmniSwitch, whole", omni("ATTACHED     7   UP  "), record.Unknown, 0, 0, "", "not in the bundle"},
+		{"ArubaOS", aruba("Down"), record.LACPDown, 0.8, 0, "GE0/0/3", ""},
+		{"ArubaOS, whole", aruba("Up"), record.Unknown, 0, 0, "", "not in the bundle"},
 		{"Check Point", gateway("Not Available   | Yes"), record.LACPDown, 0.8, 0, "eth3 is outside", ""},
 		{"Check Point, whole", gateway("Active          | Yes"), record.Unknown, 0, 0, "", "is outside"},
 		{"PAN-OS", paloAlto("no  Defaulted        Detached             Unselected(Negotiation failed)"), record.LACPDown, 0.8, 0, "ethernet1/22", ""},

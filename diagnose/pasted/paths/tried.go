@@ -137,7 +137,7 @@ func slowAtSlot(v *scene.View) {
 	}
 	slot := could.Raw
 	best := v.Best()
-	for _, key := range []string{"rate_many", "net_bps", "rate_direct"} {
+	for _, key := range []string{"rate_many", "net_bps", "rate_direct", "carried_bps", "rate_most", "rate_one"} {
 		if _, rate, told := v.SaidBy(key); told && piece.Float(rate.Text) > float64(best) {
 			best = unit.BitRate(piece.Float(rate.Text))
 		}

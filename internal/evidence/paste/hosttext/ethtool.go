@@ -67,7 +67,7 @@ func readEthtool(s *sink, lines []piece.Line) (read int) {
 	if bareCounter.MatchString(lines[0].Text) && !owned {
 		r.section, owned, r.subject = "S", true, namelessCard
 	}
-	if ethPorts.MatchString(lines[0].Text) && !owned {
+	if (ethPorts.MatchString(lines[0].Text) || ethSpeed.MatchString(lines[0].Text)) && !owned {
 		owned, r.subject = true, namelessCard
 	}
 	for i, l := range lines {

@@ -7,13 +7,13 @@ import (
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
 )
 
-// LAGStatus reads how FastIron, EXOS, OmniSwitch, Check Point and VPP show which members of a group are in use.
+// LAGStatus reads how FastIron, EXOS, OmniSwitch, ArubaOS, Check Point and VPP show which members of a group are in use.
 var LAGStatus = piece.Reader{
 	Kind:     "members of a LAG",
 	Commands: []string{"show", "sh", "vppctl", "cphaprob"},
 	Starts: func(line string) bool {
 		return strings.HasPrefix(line, "=== LAG ") && fastironHead.MatchString(line) || strings.HasPrefix(line, "Load Sharing Monitor") ||
-			strings.HasPrefix(line, "Bond name:") || strings.Contains(line, "Slot/Port") && omniHead.MatchString(line) || strings.HasPrefix(line, "BondEthernet") && vppBond.MatchString(line) || strings.HasPrefix(line, "Lag ") && exosHead.MatchString(line)
+			strings.HasPrefix(line, "Bond name:") || strings.Contains(line, "Slot/Port") && omniHead.MatchString(line) || strings.HasPrefix(line, "BondEthernet") && vppBond.MatchString(line) || strings.HasPrefix(line, "Lag ") && exosHead.MatchString(line) || strings.HasPrefix(line, "port-channel ") && arubaHead.MatchString(line)
 	},
 	Read: reading(readLAGStatus),
 }
@@ -30,6 +30,9 @@ var (
 	exosMore     = piece.Compile(`^(?:Config\s|Master\s|Sys-Pri|Port list:|Member\s|Port\s+Priority|Link State:|Load Sharing|Minimum Active|Distribution|Sharing|Actor Flag|Flags:|[=-]+$)`)
 	omniHead     = piece.Compile(`^\s*Slot/Port\s+Aggregate\s+SNMP Id\s+Status\s+Agg\b`)
 	omniRow      = piece.Compile(`^(\d+/\d+(?:/\d+)?)\s+(Dynamic|Static)\s+\d+\s+(CONFIGURED|PENDING|SELECTED|RESERVED|ATTACHED|AGGREGATED|COLLECT-DIST)\s+(\d+|NONE)\s+(?:UP|DOWN|NONE)\s+(?:UP|DOWN)\b`)
+	arubaHead    = piece.Compile(`^port-channel (\d+) is administratively (?:Up|Down), Link is (?:Up|Down), Line protocol is (?:Up|Down)$`)
+	arubaMember  = piece.Compile(`^(GE\d+/\d+/\d+) is administratively (?:Up|Down), Link is (Up|Down), Line protocol is (Up|Down)$`)
+	arubaMore    = piece.Compile(`^(?:Hardware is Port-Channel(?:, (LACP) enabled)?|Description:|Member port\(s\):|Speed:|Interface index:|MTU \d|Flags:|Link status last|Last clearing|Statistics:|Received \d|Transmitted \d|GE\d\S*:$|\d+ )`)
 	gatewayHead  = piece.Compile(`^Bond (name|mode|status):\s+(.*)$`)
 	gatewayRow   = piece.Compile(`^([A-Za-z][\w-]*)\s*\|\s*(Active|Not Available|Down|Backup|Standby)[^|]*\|\s*(Yes|No)\b`)
 	gatewayMore  = piece.Compile(`^(?:Balancing mode:\s+(\S+)(?: (Layer\S+))?|Configured slave|In use slave|Required slave|Slave name|[-+]+$)`)
@@ -54,6 +57,8 @@ func readLAGStatus(s *sink, lines []piece.Line) int {
 			return r.fastiron(text, l)
 		case strings.HasPrefix(lines[0].Text, "Bond name:"):
 			return r.gateway(text, l)
+		case arubaHead.MatchString(lines[0].Text):
+			return r.aruba(text, l)
 		case omniHead.MatchString(lines[0].Text):
 			return r.omni(text, l)
 		}
@@ -154,6 +159,23 @@ func (r *lagReader) omni(text string, l piece.Line) bool {
 		r.member(m[1], m[3], m[3] == "ATTACHED" || m[3] == "AGGREGATED" || m[3] == "COLLECT-DIST", l)
 	}
 	return true
+}
+
+// aruba reads ArubaOS's `show interface port-channel N`.
+func (r *lagReader) aruba(text string, l piece.Line) bool {
+	if m := arubaHead.FindStringSubmatch(text); m != nil {
+		r.open("arubaos", m[1], "", l)
+		return true
+	}
+	if m := arubaMember.FindStringSubmatch(text); m != nil {
+		r.member(m[1], "link "+m[2]+", line protocol "+m[3], m[3] == "Up", l)
+		return true
+	}
+	m := arubaMore.FindStringSubmatch(text)
+	if m != nil && m[1] != "" {
+		r.s.Set("channel "+r.channel, "protocol", "lacp", l)
+	}
+	return m != nil
 }
 
 // gateway reads Check Point's `cphaprob show_bond BOND`.
