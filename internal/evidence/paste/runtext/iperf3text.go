@@ -1,6 +1,7 @@
 package runtext
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -414,6 +415,9 @@ func (r *iperf3Reader) end(s *sink, lines []piece.Line) {
 	}
 	if m := boundNode.FindStringSubmatch(s.Segment.Command); m != nil {
 		run.Remark("node", m[1])
+	}
+	if bind := cmp.Or(s.CallOf("iperf3").Value("--bind"), s.CallOf("iperf3").Value("-B")); bind != "" {
+		run.Remark("bind", bind)
 	}
 	if run.Reverse && !run.Both {
 		for i := range run.Streams {
