@@ -34,7 +34,7 @@ func (v *wayView) fullLink() (hypothesis, bool) {
 func (v *wayView) unevenLinks() (hypothesis, bool) {
 	h, ok := v.oneSided(func(full, idle []linkLoad, placed int) float64 {
 		switch {
-		case placed <= 0 || least(idle) >= roomLink || v.oneEach():
+		case placed <= 0 || least(idle) >= roomLink || v.spreadEvenly(slices.Concat(full, idle), full[0].host == v.from):
 			return 0
 		case least(idle) <= strayShare && len(v.lanes)-placed > len(full): // one would have the idle link to itself
 			return 0.85
@@ -53,6 +53,11 @@ func (v *wayView) oneSided(doubt func(full, idle []linkLoad, placed int) float64
 		full, idle := split(side)
 		if len(full) == 0 {
 			full, idle = v.almostFull(side)
+		}
+		lossy := false
+		if len(full) == 0 {
+			full, idle = v.lossyTogether(side)
+			lossy = true
 		}
 		if len(full) == 0 || len(idle) == 0 {
 			continue
@@ -86,6 +91,7 @@ func (v *wayView) oneSided(doubt func(full, idle []linkLoad, placed int) float64
 			h.sure *= 0.85
 		}
 		v.weighOwnLimits(&h, full, side)
+		h.nothingToWin = lossy // what the losses leave on other links nobody knows
 		return h, true
 	}
 	return hypothesis{}, false
@@ -108,6 +114,18 @@ func (v *wayView) almostFull(side []linkLoad) (full, idle []linkLoad) {
 		}
 	}
 	return full, idle
+}
+
+// lossyTogether are a side's links in use and those that carry nothing, where the losses
+// would leave the streams clearly more than the links in use take: on links of their own
+// they would have it.
+func (v *wayView) lossyTogether(side []linkLoad) (used, unused []linkLoad) {
+	left, ok := v.lossLeavesOver(func(l record.Lane) float64 { return sound(l.TCP.MinRTTMS) })
+	used, unused = usedAndUnused(side)
+	if !ok || len(v.lanes) < 2 || v.waits.loss() < lossShare || v.disorder() > 0.3 || min(left, v.ceiling()) < total(used)*leastBrought {
+		return nil, nil
+	}
+	return used, unused
 }
 
 // gathered reports several streams that wait in one deep queue: with all of
@@ -230,16 +248,21 @@ func (v *wayView) tooFew(h *hypothesis, d striped, who string, full, side []link
 	}
 }
 
-// oneEach reports streams that leave and arrive by a link each: no place of them is at fault.
-func (v *wayView) oneEach() bool {
-	leave, arrive := make(map[string]bool), make(map[string]bool)
-	for _, l := range v.lanes {
-		if l.EgressLink == "" || leave[l.EgressLink] || arrive[l.IngressLink] {
-			return false
-		}
-		leave[l.EgressLink], arrive[l.IngressLink] = true, l.IngressLink != ""
+// spreadEvenly reports streams of which no link of a side has two more than another: no
+// place of them is at fault. By plain links they arrive as they leave.
+func (v *wayView) spreadEvenly(side []linkLoad, sending bool) bool {
+	if !sending && !v.placedOn(false) && v.plain() && len(v.ingress) == len(v.egress) {
+		side, sending = v.egress, true
 	}
-	return true
+	if !v.placedOn(sending) {
+		return false
+	}
+	least, most := len(v.lanes), 0
+	for _, l := range side {
+		n := len(v.lanesOn([]linkLoad{l}, sending))
+		least, most = min(least, n), max(most, n)
+	}
+	return most-least <= 1 && most > 0
 }
 
 // placedOn reports that steer places every stream on that side.

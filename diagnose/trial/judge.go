@@ -111,8 +111,11 @@ func onceEach(all []hypothesis) []hypothesis {
 // end of what was: another limit that is as tight leaves little to gain.
 func (v *wayView) worthMending(all []hypothesis) []hypothesis {
 	named := func(h hypothesis) bool { return h.strong() && !h.nothingToWin }
+	candidate := func(h hypothesis) bool { // a full buffer is known by what is in flight
+		return named(h) || all[0].cause == record.Congestion && (h.cause == record.ReceiveWindow || h.cause == record.SendBuffer) && h.sure >= worthNaming
+	}
 	core := len(all) > 1 && (all[0].cause == record.SenderCPU || all[0].cause == record.ReceiverCPU)
-	if len(all) < 2 || !named(all[0]) || !core && !slices.ContainsFunc(all[1:], named) { // before anything is predicted
+	if len(all) < 2 || !named(all[0]) || !core && !slices.ContainsFunc(all[1:], candidate) { // before anything is predicted
 		return all
 	}
 	best, next := v.after(all[0])
@@ -120,7 +123,7 @@ func (v *wayView) worthMending(all []hypothesis) []hypothesis {
 		return all
 	}
 	if i := v.ownAlmost(all, best, next); i > 0 {
-		all[i].sure, all[i].seen = min(all[0].sure, almostOwn), true
+		all[i].sure, all[i].seen, all[i].nothingToWin = min(all[0].sure, almostOwn), true, true // what a core does then nobody knows
 		return slices.Insert(slices.Delete(slices.Clone(all), i, i+1), 0, all[i])
 	}
 	first, least := 0, max(best, v.trial.Goodput)*leastBrought
@@ -128,7 +131,7 @@ func (v *wayView) worthMending(all []hypothesis) []hypothesis {
 		least = v.trial.Goodput * leastBesides
 	}
 	for i, h := range all[1:] {
-		if !named(h) || without.Placement(h.cause) && without.Placement(all[0].cause) {
+		if !candidate(h) || without.Placement(h.cause) && without.Placement(all[0].cause) {
 			continue
 		}
 		if gained, _ := v.after(h); gained > least {

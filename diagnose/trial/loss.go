@@ -53,9 +53,13 @@ func (v *wayView) lossOnPath() (hypothesis, bool) {
 func (v *wayView) asLossesLeave() bool {
 	w := v.waits
 	left, ok := v.lossLeaves()
-	return ok && w.repeated >= repeatedFew && w.cwndLimited >= fullWindows && w.queued() <= 0.5 &&
+	return ok && w.repeated >= fewestRepeated && w.cwndLimited >= fullWindows && w.queued() <= 0.5 &&
 		w.goodput > left*0.6 && w.goodput < left*1.6
 }
+
+// fewestRepeated is how many segments were sent again, at the least, where the windows tell
+// as well what holds the streams.
+const fewestRepeated = 5
 
 // losesBelowFull reports a link that is nearly full and loses, one at a time, more than
 // what fills it up would: a full one drops several at once, from a queue that stands.
@@ -106,8 +110,11 @@ func (v *wayView) weighLoss(h *hypothesis) {
 		doubt(0.4, "time without data to send", diagnose.Percent(w.idle()))
 	}
 	buffer := w.windowRate(func(l record.Lane) unit.Bytes { _, most := v.sendFilled(l); return most })
-	if diagnose.Fraction(w.goodput, buffer) >= nearWindow {
+	switch {
+	case diagnose.Fraction(w.goodput, buffer) >= nearWindow:
 		doubt(0.4, "what the send buffer allows", fmt.Sprintf("%v, which is nearly reached", buffer))
+	case v.tighterThanLoss(buffer):
+		doubt(0.6, "what the send buffer allows", fmt.Sprintf("%v, less than the losses would leave", buffer))
 	}
 	allowed := w.windowRate(func(l record.Lane) unit.Bytes { return l.TCP.SndWnd })
 	switch {

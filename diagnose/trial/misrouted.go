@@ -45,6 +45,10 @@ func (v *wayView) misrouted() (hypothesis, bool) {
 		sure = 0.95
 	case v.goesElsewhere():
 		sure = 0.9
+	default:
+		if used, _ := v.lossyTogether(v.egress); len(used) > 0 {
+			sure = 0.8
+		}
 	}
 	first := all[0]
 	verb, way := "leaves", "sent from"

@@ -158,11 +158,20 @@ const (
 // the sender's own links kept waiting and what some of the ways are longer than
 // others, in milliseconds; zero unknown.
 func (w waits) queue() float64 {
-	if w.minRTT == 0 {
+	if w.minRTT == 0 || w.oneByOne() {
 		return 0
 	}
 	return max(w.rtt-w.minRTT-w.home-w.unlike, 0)
 }
+
+// oneByOne reports streams with one segment under way at a time, whose acknowledgement the
+// receiver holds back for 40 ms and more (TCP_DELACK_MIN): that is no queue.
+func (w waits) oneByOne() bool {
+	return w.samples >= fewSamples && w.flight > 0 && w.flight <= oneSegment
+}
+
+// oneSegment is what such streams have under way in the mean, in segments, at the most.
+const oneSegment = 1.1
 
 // queued is the queue in units of what needs no bottleneck: above 1 packets
 // wait for something, in such numbers that the streams' own are among them.

@@ -183,11 +183,11 @@ func (v *wayView) doubtLoss(h *hypothesis, allowed unit.BitRate) {
 	})
 }
 
-// tighterThanLoss reports windows that the streams wait for which would go on to allow less
-// without the losses than those leave without the windows: raising them brings more.
+// tighterThanLoss reports windows or buffers that would allow less without the losses than
+// those leave without them: raising them brings more.
 func (v *wayView) tighterThanLoss(allowed unit.BitRate) bool {
 	left, ok := v.lossLeaves()
-	return ok && v.waits.rwnd >= limitedShare && allowed > 0 && left > allowed*leastBrought
+	return ok && allowed > 0 && left > allowed*leastBrought
 }
 
 // windowRate is what the streams carry where each has that many bytes in
