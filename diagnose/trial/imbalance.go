@@ -54,6 +54,9 @@ func (v *wayView) oneSided(doubt func(full, idle []linkLoad, placed int) float64
 		if len(full) == 0 {
 			full, idle = v.almostFull(side)
 		}
+		if len(full) == 0 {
+			full, idle = v.fullOfSmall(side)
+		}
 		lossy := false
 		if len(full) == 0 {
 			full, idle = v.lossyTogether(side)
@@ -91,7 +94,7 @@ func (v *wayView) oneSided(doubt func(full, idle []linkLoad, placed int) float64
 			h.sure *= 0.85
 		}
 		v.weighOwnLimits(&h, full, side)
-		h.nothingToWin = lossy // what the losses leave on other links nobody knows
+		h.unpromised = lossy // what the losses leave on other links nobody knows
 		return h, true
 	}
 	return hypothesis{}, false
@@ -116,16 +119,46 @@ func (v *wayView) almostFull(side []linkLoad) (full, idle []linkLoad) {
 	return full, idle
 }
 
-// lossyTogether are a side's links in use and those that carry nothing, where the losses
-// would leave the streams clearly more than the links in use take: on links of their own
-// they would have it.
+// fullOfSmall are a side's links that small segments fill with their headers, beside others
+// that carry hardly anything.
+func (v *wayView) fullOfSmall(side []linkLoad) (full, idle []linkLoad) {
+	factor := v.wireFactorOf(side)
+	for _, l := range side {
+		switch s := l.share(); {
+		case s*factor >= fullWire:
+			full = append(full, l)
+		case s <= idleLink:
+			idle = append(idle, l)
+		default:
+			return nil, nil
+		}
+	}
+	return full, idle
+}
+
+// lossyTogether are a side's links in use and those that carry nothing, where losses hold
+// the streams that would leave them clearly more than the links in use take: on links of
+// their own they would have it.
 func (v *wayView) lossyTogether(side []linkLoad) (used, unused []linkLoad) {
 	left, ok := v.lossLeavesOver(func(l record.Lane) float64 { return sound(l.TCP.MinRTTMS) })
+	most := mostLoaded(side)
+	if !ok || len(v.lanes) < 2 || !v.heldByLosses() || slices.ContainsFunc(side, func(l linkLoad) bool { return l.untold(most) }) {
+		return nil, nil
+	}
 	used, unused = usedAndUnused(side)
-	if !ok || len(v.lanes) < 2 || v.waits.loss() < lossShare || v.disorder() > 0.3 || min(left, v.ceiling()) < total(used)*leastBrought {
+	if total(used) <= 0 || min(left, v.ceiling()) < total(used)*leastBrought {
 		return nil, nil
 	}
 	return used, unused
+}
+
+// heldByLosses reports streams that carry about what the response to their losses leaves,
+// where no core is full and none of the hosts drops.
+func (v *wayView) heldByLosses() bool {
+	left, ok := v.lossLeaves()
+	part := diagnose.Fraction(v.waits.goodput, left)
+	_, onArrival := v.dropper()
+	return ok && v.waits.loss() >= lossShare && v.disorder() <= 0.3 && part > 0.4 && part < 1.6 && v.bursty() < 0.5 && !v.oneCoreFull() && !onArrival
 }
 
 // gathered reports several streams that wait in one deep queue: with all of

@@ -32,6 +32,7 @@ type hypothesis struct {
 	missing      []string
 	decide       record.Decision
 	nothingToWin bool // the rate is what there is, or nobody can tell what its end brings
+	unpromised   bool // its end brings something, and nobody can tell how much
 	stands       bool // all streams stand still, and this says why
 }
 
@@ -123,7 +124,7 @@ func (v *wayView) worthMending(all []hypothesis) []hypothesis {
 		return all
 	}
 	if i := v.ownAlmost(all, best, next); i > 0 {
-		all[i].sure, all[i].seen, all[i].nothingToWin = min(all[0].sure, almostOwn), true, true // what a core does then nobody knows
+		all[i].sure, all[i].seen, all[i].unpromised = min(all[0].sure, almostOwn), true, true // what a core does then nobody knows
 		return slices.Insert(slices.Delete(slices.Clone(all), i, i+1), 0, all[i])
 	}
 	first, least := 0, max(best, v.trial.Goodput)*leastBrought
@@ -149,7 +150,9 @@ func (v *wayView) ownAlmost(all []hypothesis, best unit.BitRate, next *record.Ne
 	if next == nil || next.Cause != record.Pacing || first != record.SenderCPU && first != record.ReceiverCPU || best > v.trial.Goodput*ownReached {
 		return 0
 	}
-	return max(slices.IndexFunc(all, func(h hypothesis) bool { return h.cause == record.Pacing || h.cause == record.Application }), 0)
+	return max(slices.IndexFunc(all, func(h hypothesis) bool {
+		return h.sure >= worthListing && (h.cause == record.Pacing || h.cause == record.Application && v.trial.RateLimit > 0)
+	}), 0)
 }
 
 // ownReached is how much more the end of a full processor may bring at the most for a limit
@@ -166,7 +169,7 @@ func (v *wayView) finding(h hypothesis, others []hypothesis) record.Finding {
 		Cause: h.cause, Confidence: h.sure, Summary: h.summary, Evidence: h.evidence, Against: h.against,
 		Missing: append(slices.Clone(h.missing), v.missing()...), Decide: h.decide,
 	}
-	if !h.nothingToWin {
+	if !h.nothingToWin && !h.unpromised {
 		f.Expected, f.Next = v.after(h)
 		if both, ok := v.withTwin(h, f.Next); ok {
 			h = both
@@ -210,11 +213,12 @@ func (v *wayView) alternatives(first hypothesis, others []hypothesis) []record.A
 		if sum > left {
 			sure *= left / sum
 		}
+		sure = min(sure, first.sure)
 		if h.sure < worthListing || sure < 0.01 || first.strong() && without.Placement(first.cause) && (without.Placement(h.cause) || h.cause == record.LineRate) {
 			continue
 		}
 		a := record.Alternative{Cause: h.cause, Confidence: sure, Summary: h.summary, For: h.evidence, Against: h.against}
-		if !h.nothingToWin {
+		if !h.nothingToWin && !h.unpromised {
 			a.Expected, _ = v.after(h)
 		}
 		out = append(out, a)

@@ -110,18 +110,17 @@ func (v *wayView) weighLoss(h *hypothesis) {
 		doubt(0.4, "time without data to send", diagnose.Percent(w.idle()))
 	}
 	buffer := w.windowRate(func(l record.Lane) unit.Bytes { _, most := v.sendFilled(l); return most })
+	allowed := w.windowRate(func(l record.Lane) unit.Bytes { return l.TCP.SndWnd })
+	waits := w.rwnd >= limitedShare
 	switch {
 	case diagnose.Fraction(w.goodput, buffer) >= nearWindow:
 		doubt(0.4, "what the send buffer allows", fmt.Sprintf("%v, which is nearly reached", buffer))
+	case waits && diagnose.Fraction(w.goodput, allowed) >= nearWindow:
+		doubt(0.4, "what the receive window allows", fmt.Sprintf("%v, which is nearly reached", allowed))
+	case waits && v.tighterThanLoss(allowed):
+		doubt(0.6, "what the receive window allows", fmt.Sprintf("%v, less than the losses would leave", allowed))
 	case v.tighterThanLoss(buffer):
 		doubt(0.6, "what the send buffer allows", fmt.Sprintf("%v, less than the losses would leave", buffer))
-	}
-	allowed := w.windowRate(func(l record.Lane) unit.Bytes { return l.TCP.SndWnd })
-	switch {
-	case w.rwnd >= limitedShare && diagnose.Fraction(w.goodput, allowed) >= nearWindow:
-		doubt(0.4, "what the receive window allows", fmt.Sprintf("%v, which is nearly reached", allowed))
-	case v.tighterThanLoss(allowed):
-		doubt(0.6, "what the receive window allows", fmt.Sprintf("%v, less than the losses would leave", allowed))
 	}
 	if w.loss() > likelyLoss && !(swing > veryRough && single) { // a limit is flatter
 		doubt(max(1-(w.loss()-likelyLoss)/(unlikelyLoss-likelyLoss)*0.4, 0.6), "bytes sent again", fmt.Sprintf("%s: more than lines lose by themselves; a limit that drops what is above it makes as much", diagnose.Percent(w.loss())))

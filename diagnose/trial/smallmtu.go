@@ -199,7 +199,7 @@ func (v *wayView) smallSegments() (hypothesis, bool) {
 		return hypothesis{}, false
 	case v.oneCoreFull() || v.anyBusy():
 		h.sure = 0.75
-	case v.waits.loss() >= lossShare && min(v.share()*float64(full)/float64(mss), 1) > leastBrought*own/best:
+	case v.waits.loss() >= lossShare && v.bursty() < 0.5 && v.waits.queued() <= 1 && min(v.share()*float64(full)/float64(mss), 1) > leastBrought*own/best:
 		// Losses leave a rate in proportion to the segments (lossLeaves): larger ones bring
 		// more than the end of the losses, which leaves the headers.
 		h.seen, h.sure = true, 0.8
