@@ -25,8 +25,8 @@ func unreachable(h netstate.Host, r netstate.Route, without netip.Prefix) string
 		if !leg.Gateway.IsValid() || leg.Link == "" || leg.OnLink || r.OnLink || reaches(h, leg, r.Table, without) {
 			continue
 		}
-		if barred(h, leg) {
-			return "a rule of the host refuses the lookup of its gateway " + leg.Gateway.String() + " (EINVAL)"
+		if _, action := byRules(h, leg, func(int) bool { return false }); action != "" {
+			return "a rule of the host (" + action + ") refuses the lookup of its gateway " + leg.Gateway.String()
 		}
 		return "its gateway " + leg.Gateway.String() + " is in no network of its link (ENETUNREACH)"
 	}
@@ -59,38 +59,69 @@ func reaches(h netstate.Host, leg netstate.NextHop, table int, without netip.Pre
 	if !byRulesAlone && by(table) {
 		return true
 	}
-	if barred(h, leg) {
-		return false
+	main := func() bool {
+		return by(tableMain) || slices.ContainsFunc(addresses, func(a netip.Prefix) bool { return a.Contains(gateway) })
 	}
-	return by(tableMain) || slices.ContainsFunc(addresses, func(a netip.Prefix) bool { return a.Contains(gateway) })
+	found, _ := byRules(h, leg, func(table int) bool { return table == tableMain && main() || by(table) })
+	return found
 }
 
-// barred reports a rule before that of the main table that refuses the gateway's
-// own lookup, which has no source and no mark and comes in by lo
-// (fib_check_nh_v4_gw asks the rules where the route's table does not lead to the
-// gateway).
-func barred(h netstate.Host, leg netstate.NextHop) bool {
-	last := mainPriority(h, leg.Gateway.Is6())
-	return slices.ContainsFunc(h.Rules, func(r netstate.Rule) bool {
-		if r.Action == "" || r.Action == "goto" || r.Action == "nop" || ipv6Rule(&r) != leg.Gateway.Is6() || r.Priority >= last {
-			return false
+// byRules follows the rules as the gateway's own lookup does, which has no source, no mark
+// and no port, is root's and comes in by lo (fib_check_nh_v4_gw): whether a table of them
+// leads to it, and else the action of the rule that refuses it.
+func byRules(h netstate.Host, leg netstate.NextHop, by func(table int) bool) (found bool, refuses string) {
+	six := leg.Gateway.Is6()
+	rules := slices.DeleteFunc(slices.Clone(h.Rules), func(r netstate.Rule) bool { return ipv6Rule(&r) != six })
+	slices.SortStableFunc(rules, func(a, b netstate.Rule) int { return a.Priority - b.Priority })
+	whole := false // the kernel's own rules are there, and so is every other
+	from := 0
+	for _, r := range rules {
+		table := r.Table
+		if table == 0 {
+			table = tableMain
 		}
-		conditions, not := strings.CutPrefix(r.Selectors, "not")
-		conditions = strings.TrimSpace(conditions)
-		matches := !r.From.IsValid() && (!r.To.IsValid() || r.To.Contains(leg.Gateway)) && (conditions == "" || conditions == "iif lo" || conditions == "oif "+leg.Link)
-		return matches != not
-	})
-}
-
-// mainPriority is where the rules lead all traffic of a family to the main table.
-func mainPriority(h netstate.Host, six bool) int {
-	at := kernelMain
-	for _, r := range h.Rules {
-		if r.Table == tableMain && r.Action == "" && r.Selectors == "" && !r.From.IsValid() && !r.To.IsValid() && ipv6Rule(&r) == six {
-			at = min(at, r.Priority)
+		whole = whole || table == tableLocal && r.Priority == 0
+		if r.Priority < from || !meets(r, leg) {
+			continue
+		}
+		switch r.Action {
+		case "":
+			if by(table) {
+				return true, ""
+			}
+		case "goto":
+			from = r.Goto
+		case "nop":
+		default:
+			return false, r.Action
 		}
 	}
-	return at
+	return !whole && by(tableMain), ""
+}
+
+// meets reports a rule that applies to the lookup of a gateway. A condition that nobody knows
+// here does not hold.
+func meets(r netstate.Rule, leg netstate.NextHop) bool {
+	words := strings.Fields(r.Selectors)
+	not := len(words) > 0 && words[0] == "not"
+	if not {
+		words = words[1:]
+	}
+	holds := (!r.From.IsValid() || r.From.Bits() == 0) && (!r.To.IsValid() || r.To.Contains(leg.Gateway))
+	for i := 0; i+1 < len(words); i += 2 {
+		switch value := words[i+1]; words[i] {
+		case "iif":
+			holds = holds && value == "lo"
+		case "oif":
+			holds = holds && value == leg.Link
+		case "uidrange":
+			holds = holds && strings.HasPrefix(value, "0-")
+		case "suppress_prefixlength": // leaves what a default route would answer
+		default:
+			holds = false
+		}
+	}
+	return (holds && len(words)%2 == 0) != not
 }
 
 // madeOf reports a connected route that goes with an address of a link, or

@@ -177,11 +177,20 @@ func TestRefusesLoss(t *testing.T) {
 			h.Links[2].Bond.Mode, h.Links[2].Bond.Miimon = netstate.LACP, 100*time.Millisecond
 		}, "which leads over bond0"},
 		"gateway barred by a rule": {barring(netstate.Rule{Priority: 32765, Action: "blackhole", Selectors: "not tos 0x10 fwmark 0x7", Family: "ipv4"}), withoutRoutes,
-			"a rule of the host refuses the lookup of its gateway 10.0.0.254"},
-		"gateway barred for another":        {barring(netstate.Rule{Priority: 32765, Action: "blackhole", Selectors: "fwmark 0x7", Family: "ipv4"}), withoutRoutes, ""},
-		"gateway barred behind the main":    {barring(netstate.Rule{Priority: 32800, Action: "unreachable", Family: "ipv4"}), withoutRoutes, ""},
-		"gateway barred in the other IP":    {barring(netstate.Rule{Priority: 100, Action: "blackhole", Family: "ipv6"}), withoutRoutes, ""},
-		"gateway barred, and said on link":  {onLink(barring(netstate.Rule{Priority: 100, Action: "blackhole", Family: "ipv4"})), withoutRoutes, ""},
+			"a rule of the host (blackhole) refuses the lookup of its gateway 10.0.0.254"},
+		"gateway barred for another":         {barring(netstate.Rule{Priority: 32765, Action: "blackhole", Selectors: "fwmark 0x7", Family: "ipv4"}), withoutRoutes, ""},
+		"gateway barred behind the main":     {barring(netstate.Rule{Priority: 32800, Action: "unreachable", Family: "ipv4"}), withoutRoutes, ""},
+		"gateway barred in the other IP":     {barring(netstate.Rule{Priority: 100, Action: "blackhole", Family: "ipv6"}), withoutRoutes, ""},
+		"gateway barred, and said on link":   {onLink(barring(netstate.Rule{Priority: 100, Action: "blackhole", Family: "ipv4"})), withoutRoutes, ""},
+		"gateway barred, its network before": {barring(netstate.Rule{Priority: 0, Table: 255, Family: "ipv4"}, netstate.Rule{Priority: 90, Table: 254, To: prefix("10.0.0.0/8"), Family: "ipv4"}, netstate.Rule{Priority: 100, Action: "unreachable", Family: "ipv4"}), withoutRoutes, ""},
+		"gateway barred, wg-quick before":    {barring(netstate.Rule{Priority: 90, Table: 254, Selectors: "suppress_prefixlength 0", Family: "ipv4"}, netstate.Rule{Priority: 100, Action: "unreachable", Family: "ipv4"}), withoutRoutes, ""},
+		"gateway barred, and gone round":     {barring(netstate.Rule{Priority: 90, Action: "goto", Goto: 32766, Family: "ipv4"}, netstate.Rule{Priority: 100, Action: "prohibit", Family: "ipv4"}), withoutRoutes, ""},
+		"gateway barred for root":            {barring(netstate.Rule{Priority: 100, Action: "prohibit", Selectors: "uidrange 0-99", Family: "ipv4"}), withoutRoutes, "a rule of the host (prohibit)"},
+		"no rule of the main table": {func() netstate.Host {
+			h := barring(netstate.Rule{Priority: 0, Table: 255, Family: "ipv4"})
+			h.Rules = h.Rules[:1]
+			return h
+		}(), withoutRoutes, "is in no network of its link"},
 		"gateway barred, main table before": {barring(netstate.Rule{Priority: 90, Table: 254, Family: "ipv4"}, netstate.Rule{Priority: 100, Action: "blackhole", Family: "ipv4"}), withoutRoutes, ""},
 		"gateway by another way":            {lonely([]string{"10.0.0.1/32"}, nil, netstate.Route{Dst: prefix("10.8.0.1/32"), Link: "e", Table: 254, Protocol: "static"}), func(h *netstate.Host) { h.Routes = append(h.Routes, via("0.0.0.0/0", "10.8.0.1", "static")) }, ""},
 	} {

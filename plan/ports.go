@@ -183,22 +183,33 @@ func (b *builder) bareport(bond, port string, d Disruption) {
 }
 
 // bareAddresses takes a port's own IPv6 addresses and routes from it, which the kernel
-// removes when it closes the port (bond_release, addrconf_ifdown). Those that are wanted
-// come back with the others, unless it is a port still: what is a port's own no plan adds.
+// removes when it closes the port (bond_release, addrconf_ifdown; keep_addr_on_down saves
+// none of them, as a port's address is not set up again). Those that are wanted come back
+// with the others, unless it is a port still: what is a port's own no plan adds. Of a port
+// that goes into another bond, checkHeld and leaveAddresses judge.
 func (b *builder) bareAddresses(port netstate.Link, bond, why string) {
 	want, named := b.want.Link(port.Name)
 	stays := slices.Contains(b.portsToBe(bond), port.Name)
+	moves := slices.ContainsFunc(b.want.Links, func(l netstate.Link) bool {
+		return l.Name != bond && l.Bond != nil && slices.Contains(l.Bond.Ports, port.Name)
+	})
 	for _, a := range port.Addresses {
 		switch {
 		case !lostWhenDown(a):
-		case stays || !named || want.Addresses == nil || slices.Contains(port.Leases, a):
+		case !moves && (stays || !named || want.Addresses == nil || slices.Contains(port.Leases, a)):
 			b.problem(bond+" ports", "%s holds %s, which the kernel removes when it leaves %s: take it off first, a port needs none", port.Name, a, bond)
+			return
 		default:
 			b.dropAddress(port.Name, a, why)
 		}
 	}
-	routes, _ := lostRoutes(b.now, port.Name)
+	routes, problems := lostRoutes(b.now, port.Name)
+	b.problems = append(b.problems, problems...)
 	for _, r := range routes {
+		if stays && !moves {
+			b.problem(bond+" ports", "the route %s leads over %s, and the kernel removes it when that leaves %s: take it off first", routeWords(&r, false), port.Name, bond)
+			return
+		}
 		b.loseRoute(r, why)
 	}
 }
