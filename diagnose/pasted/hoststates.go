@@ -46,9 +46,6 @@ func hostFindings(v *scene.View) {
 	all = append(all, diagnosehost.Pairs(states, nil)...)
 	for _, f := range all {
 		l, ok := limits[f.Kind]
-		if f.Kind == diagnosehost.HalfDuplex && v.HasFinding(record.LineRate) { // the rules for text know whether that is true
-			continue
-		}
 		if !ok || f.Severity == diagnosehost.Info || f.Kind != diagnosehost.BondUnwatched && told(v, l.cause, l.sure) {
 			continue
 		}

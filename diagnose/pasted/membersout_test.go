@@ -61,6 +61,7 @@ func TestListedMembers(t *testing.T) {
 		{"OmniSwitch", omni("SELECTED     7   DOWN"), record.LACPDown, 0.8, 0, "1/1/4", ""},
 		{"OmniSwitch, whole", omni("ATTACHED     7   UP  "), record.Unknown, 0, 0, "", "not in the bundle"},
 		{"ArubaOS", aruba("Down"), record.LACPDown, 0.8, 0, "GE0/0/3", ""},
+		{"ArubaOS, a port shut down", strings.Replace(aruba("Down"), "GE0/0/3 is administratively Up, Link is Up", "GE0/0/3 is administratively Down, Link is Down", 1), record.Unknown, 0, 0, "", "not in the bundle"},
 		{"ArubaOS, whole", aruba("Up"), record.Unknown, 0, 0, "", "not in the bundle"},
 		{"Check Point", gateway("Not Available   | Yes"), record.LACPDown, 0.8, 0, "eth3 is outside", ""},
 		{"Check Point, whole", gateway("Active          | Yes"), record.Unknown, 0, 0, "", "is outside"},

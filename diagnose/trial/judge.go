@@ -213,7 +213,9 @@ func (v *wayView) alternatives(first hypothesis, others []hypothesis) []record.A
 		if sum > left {
 			sure *= left / sum
 		}
-		sure = min(sure, first.sure)
+		if first.cause != record.Unknown {
+			sure = min(sure, first.sure)
+		}
 		if h.sure < worthListing || sure < 0.01 || first.strong() && without.Placement(first.cause) && (without.Placement(h.cause) || h.cause == record.LineRate) {
 			continue
 		}

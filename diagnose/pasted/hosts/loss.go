@@ -12,22 +12,6 @@ import (
 	"github.com/linerate/linerate/unit"
 )
 
-// untrue: more goes by a link than its own speed, so that what its driver tells of it is not so.
-func untrue(v *scene.View, h *piece.Host, name string, duplex piece.Value) bool {
-	speed := scene.SpeedOf(h, name)
-	seen := v.Best()
-	if v.Said("gigabit_seen") {
-		seen = max(seen, 900*unit.Mbps)
-	}
-	if speed <= 0 || seen <= 2*speed {
-		return false
-	}
-	v.Add(record.LineRate, 0.55, h, name+" of "+scene.NameOf(h),
-		fmt.Sprintf("%s is told to run at %v (%s), and %v and more goes by it: its driver tells ethtool nothing true, and nothing is wrong with the link by this.", name, speed, strings.ToLower(duplex.Text), seen),
-		"Go by what a test carries (`iperf3`), the switch's port or the driver's log (`dmesg`); some drivers have no word for ethtool.", scene.Saw("duplex of "+name, duplex.Text, duplex.Source))
-	return true
-}
-
 // halfDuplex: a port at half duplex, whose other end mostly is not.
 func halfDuplex(v *scene.View) {
 	for _, h := range v.Case.Hosts {
@@ -38,9 +22,6 @@ func halfDuplex(v *scene.View) {
 					x, ok = h.Get(kind+" "+name, "log_duplex")
 				}
 				if !ok || !strings.Contains(strings.ToLower(x.Text), "half") || scene.NoLink(h, kind+" "+name) {
-					continue
-				}
-				if untrue(v, h, name, x) {
 					continue
 				}
 				sure := 0.85

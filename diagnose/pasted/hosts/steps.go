@@ -111,10 +111,11 @@ func downshift(v *scene.View) {
 	for _, h := range v.Case.Hosts {
 		for _, name := range h.Subjects("link") {
 			speed := scene.SpeedOf(h, name)
-			if far, _, ok := scene.Number(h, "link "+name, "partner_speed_max"); ok && speed == 0 {
-				speed = unit.BitRate(far) * unit.Mbps // no more is agreed, and the line of the speed was left out
+			if scene.NoLink(h, "link "+name) {
+				continue
 			}
-			if speed == 0 || scene.NoLink(h, "link "+name) {
+			if speed == 0 {
+				partnerAlone(v, h, name)
 				continue
 			}
 			downshifted(v, h, name, speed)
@@ -130,6 +131,18 @@ func downshift(v *scene.View) {
 				lower(v, h, name, speed, best, 0.88, scene.Saw("the other end of "+name, far.Text, far.Source))
 			}
 		}
+	}
+}
+
+// partnerAlone: the modes of both ends, where the line of the speed was left out.
+func partnerAlone(v *scene.View, h *piece.Host, name string) {
+	own, _, ok := scene.Number(h, "link "+name, "advertised_speed_max")
+	far, at, ok2 := scene.Number(h, "link "+name, "partner_speed_max")
+	if most := unit.BitRate(far) * unit.Mbps; ok && ok2 && own <= 1000 && own > far && v.Best() <= most && scene.Word(h, name, "log_speed") == "" {
+		v.Add(record.LineRate, 0.55, h, name+" of "+scene.NameOf(h),
+			fmt.Sprintf("The other end of %s offers no more than %v where this card could do %.0f Mbit/s: they cannot agree on more, and that is the line rate.", name, most, own),
+			"Plug it into another port with another cable, and look what that port offers and whether its configuration limits it; the line Speed of `ethtool "+name+"` says what was agreed.",
+			scene.Saw("the other end of "+name, fmt.Sprintf("offers %.0f Mbit/s", far), at))
 	}
 }
 

@@ -2,7 +2,7 @@ package paths
 
 import (
 	"fmt"
-	"strings"
+	"net/netip"
 
 	"github.com/linerate/linerate/diagnose/pasted/scene"
 	"github.com/linerate/linerate/record"
@@ -13,12 +13,12 @@ import (
 // network: the address is no interface, and the route decides which one sends.
 func boundTest(v *scene.View) {
 	h, both, ok := v.SaidBy("both_plugged")
-	if !ok || v.HasFinding(record.AsymmetricRoute) {
+	if !ok || v.HasFinding(record.AsymmetricRoute) || len(v.Bonds) > 0 {
 		return
 	}
 	for _, r := range v.Case.Runs {
 		bind := r.Detail["bind"]
-		if bind == "" || strings.Contains(bind, "%") || r.Rate <= 0 || r.Rate > unit.Gbps {
+		if at, err := netip.ParseAddr(bind); err != nil || at.Zone() != "" || at.IsUnspecified() || r.Rate <= 0 || r.Rate > unit.Gbps {
 			continue
 		}
 		v.Add(record.AsymmetricRoute, 0.54, h, "the interface that the test leaves by",

@@ -47,7 +47,7 @@ var settingStories = []story{
 	{[]string{"tunnel_mtu"}, []string{"not_mtu", "mtu_helps_not", "mtu_helps", "mtu_limit", "mtu_blamed", "loss_percent", "lossy", "half_duplex", "crc_grows"}, true, record.MTU, 0.45, "the tunnel's MTU",
 		"By what is said, the tunnel's MTU is not what the way takes less its header: full packets are cut in two, or lost.",
 		"Set the tunnel's MTU to what the way takes less its header (20 bytes for IPIP, 50 for VXLAN, 60 to 80 for WireGuard), at both ends and in what sends into it, or clamp the MSS of what is forwarded.", frameAsks},
-	{[]string{"card_fine", "card_poor"}, []string{"lossy", "half_duplex", "crc_grows"}, true, record.CardSlot, 0.54, "the card that is slow",
+	{[]string{"card_fine"}, []string{"lossy", "half_duplex", "crc_grows"}, true, record.CardSlot, 0.54, "the card that is slow",
 		"By what is said, another card in the same machine is fast over the same way and this one is not: the cable, the other end and the program are the same, so that it is the card, its driver or its offloads.",
 		"Try its offloads off one by one (TSO, LRO, checksums), energy saving off (EEE), another driver or firmware, another system from a USB stick; else use the card that is fast.", []scene.Missing{
 			{Command: "ethtool -k LINK; ethtool -S LINK; ethtool -i LINK (FreeBSD: ifconfig LINK; sysctl dev.em.0)", Host: "the host", Why: "which offloads are on, what its counters say, and which driver it is"}}},
@@ -55,7 +55,7 @@ var settingStories = []story{
 		"By what is said, a pod's own address is fast and a service's is slow from the host: the packet is rewritten before the overlay (VXLAN) wraps it, and with the checksum left to an offload kernels before 5.7 send a wrong one, so that the first packets are dropped.",
 		"`ethtool -K flannel.1 tx-checksum-ip-generic off` (Calico: vxlan.calico, or its FelixConfiguration's ChecksumOffloadBroken) on every node for a trial; then a newer kernel.", []scene.Missing{
 			{Command: "ethtool -k flannel.1 | grep tx-checksum; nstat -az | grep -i csum; uname -r", Host: "both nodes", Why: "whether that offload is on, and whether packets with wrong sums arrive"}}},
-	{[]string{"udp_alone_loses"}, []string{"old_iperf3"}, true, record.ReceiveWindow, 0.5, "the receiving socket (UDP)",
+	{[]string{"udp_alone_loses"}, []string{"old_iperf3", "radio_word", "radio_phy", "line_up_bps", "line_down_bps"}, true, record.ReceiveWindow, 0.5, "the receiving socket (UDP)",
 		"By what is said, UDP loses and TCP over the same way does not: the way takes the packets, and the program's socket does not hold what comes at once before it is read. A receiver's buffer for UDP is small unless it is asked for more.",
 		"A larger socket buffer at the receiver (`iperf3 -w 2M`, net.core.rmem_max for that; Windows: AFD's DefaultReceiveWindow), datagrams that fit a packet (`-l 1400`), an iperf3 of 3.2 or later at both ends, which paces.", []scene.Missing{
 			{Command: "nstat -az | grep Udp (Windows: netstat -s -p udp)", Host: "the receiver", Why: "before and after: receive buffer errors are the socket's, and no loss of the network"}}},

@@ -31,6 +31,9 @@ var ethHead = piece.Compile(`^\s*(Settings|Features|Offload parameters|Ring para
 
 var ethSpeed = piece.Compile(`^\s*Speed: (\d+Mb/s|Unknown!)`)
 
+// ethOwn are lines that ethtool alone prints near a link's speed.
+var ethOwn = piece.Compile(`^\s*(?:Auto-negotiation|Link detected|PHYAD|Transceiver|MDI-X|Supports Wake-on): `)
+
 var ethLink = piece.Compile(`^\s*Link detected: (yes|no)\b`)
 
 var ethLine = piece.Compile(`^\s*[\[\w][^:]{0,60}(?:\]: [^:]+)?:(\s|$)|^\s*(netlink error|Cannot )`)
@@ -67,7 +70,7 @@ func readEthtool(s *sink, lines []piece.Line) (read int) {
 	if bareCounter.MatchString(lines[0].Text) && !owned {
 		r.section, owned, r.subject = "S", true, namelessCard
 	}
-	if (ethPorts.MatchString(lines[0].Text) || ethSpeed.MatchString(lines[0].Text)) && !owned {
+	if (ethPorts.MatchString(lines[0].Text) || ethSpeed.MatchString(lines[0].Text) && slices.ContainsFunc(lines[1:min(len(lines), 5)], func(l piece.Line) bool { return ethOwn.MatchString(l.Text) })) && !owned {
 		owned, r.subject = true, namelessCard
 	}
 	for i, l := range lines {

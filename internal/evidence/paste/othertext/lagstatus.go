@@ -30,8 +30,8 @@ var (
 	exosMore     = piece.Compile(`^(?:Config\s|Master\s|Sys-Pri|Port list:|Member\s|Port\s+Priority|Link State:|Load Sharing|Minimum Active|Distribution|Sharing|Actor Flag|Flags:|[=-]+$)`)
 	omniHead     = piece.Compile(`^\s*Slot/Port\s+Aggregate\s+SNMP Id\s+Status\s+Agg\b`)
 	omniRow      = piece.Compile(`^(\d+/\d+(?:/\d+)?)\s+(Dynamic|Static)\s+\d+\s+(CONFIGURED|PENDING|SELECTED|RESERVED|ATTACHED|AGGREGATED|COLLECT-DIST)\s+(\d+|NONE)\s+(?:UP|DOWN|NONE)\s+(?:UP|DOWN)\b`)
-	arubaHead    = piece.Compile(`^port-channel (\d+) is administratively (?:Up|Down), Link is (?:Up|Down), Line protocol is (?:Up|Down)$`)
-	arubaMember  = piece.Compile(`^(GE\d+/\d+/\d+) is administratively (?:Up|Down), Link is (Up|Down), Line protocol is (Up|Down)$`)
+	arubaHead    = piece.Compile(`^port-channel (\d+) is administratively (Up|Down), Link is (?:Up|Down), Line protocol is (?:Up|Down)$`)
+	arubaMember  = piece.Compile(`^(GE\d+/\d+/\d+) is administratively (Up|Down), Link is (Up|Down), Line protocol is (Up|Down)$`)
 	arubaMore    = piece.Compile(`^(?:Hardware is Port-Channel(?:, (LACP) enabled)?|Description:|Member port\(s\):|Speed:|Interface index:|MTU \d|Flags:|Link status last|Last clearing|Statistics:|Received \d|Transmitted \d|GE\d\S*:$|\d+ )`)
 	gatewayHead  = piece.Compile(`^Bond (name|mode|status):\s+(.*)$`)
 	gatewayRow   = piece.Compile(`^([A-Za-z][\w-]*)\s*\|\s*(Active|Not Available|Down|Backup|Standby)[^|]*\|\s*(Yes|No)\b`)
@@ -164,15 +164,19 @@ func (r *lagReader) omni(text string, l piece.Line) bool {
 // aruba reads ArubaOS's `show interface port-channel N`.
 func (r *lagReader) aruba(text string, l piece.Line) bool {
 	if m := arubaHead.FindStringSubmatch(text); m != nil {
-		r.open("arubaos", m[1], "", l)
+		if r.close(); m[2] == "Up" { // one that was shut down carries nothing on purpose
+			r.open("arubaos", m[1], "", l)
+		}
 		return true
 	}
 	if m := arubaMember.FindStringSubmatch(text); m != nil {
-		r.member(m[1], "link "+m[2]+", line protocol "+m[3], m[3] == "Up", l)
+		if r.channel != "" && m[2] == "Up" {
+			r.member(m[1], "link "+m[3]+", line protocol "+m[4], m[4] == "Up", l)
+		}
 		return true
 	}
 	m := arubaMore.FindStringSubmatch(text)
-	if m != nil && m[1] != "" {
+	if m != nil && m[1] != "" && r.channel != "" {
 		r.s.Set("channel "+r.channel, "protocol", "lacp", l)
 	}
 	return m != nil

@@ -52,7 +52,9 @@ var groupStories = []storyWords{
 	{"second_unreached", piece.Compile(`(?i)\bonly one(?: of (?:them|these|the \w+))?\b[^.;]{0,24}\b(?:is |are )?(?:reachable|answers?|responds?)\b|\b(?:do(?:es)?\b[^.;?]{0,40}\bnot|do(?:es)?n[\'’]t|never|cannot|can[\'’]?t|no longer) (?:respond|answer|repl)\w*\b[^.;?]{0,40}\b(?:second|2nd|other) (?:nic|interface|ip|address|card|adapter)\b|\b(?:access|reach|ping|connect to)\b[^.;?]{0,60}\bon one (?:nic|interface|address|ip),? but not (?:on |via |by )?(?:the |an)?other\b`)},
 	{"several_addresses", piece.Compile(`(?i)\b(?:2|two|three|several|multiple|both)(?: \w+){0,2} (?:nics?|netifs?|interfaces?|ips?|ip addresses|addresses|network cards|subnets|adapters)\b|\bsecond (?:nic|interface|network card|adapter)\b`)},
 	// A tunnel's program that takes over the local network.
-	{"route_taken", piece.Compile(`(?i)\broutes? (?:for|to) \S{7,20} (?:gets?|is|was) (?:added|installed|taken over|created) by (?:tailscale|zerotier|wire ?guard|open ?vpn|the vpn)\b`)},
+	{"route_taken", piece.Compile(`(?i)\broutes? (?:for|to) (?:10|172|192)\.\S{5,16} (?:gets?|is) (?:added|installed|taken over|created) by (?:tailscale|zerotier|wire ?guard|open ?vpn|the vpn)\b`)},
+	{"dsl_word", piece.Compile(`(?i)\b[av]?dsl\b|\bmodems?\b`)},
+	{"at_lan", piece.Compile(`(?i)\b(?:on (?:my|the|our) (?:own )?lan|(?:my|the|our|same|local) (?:lan|local network|subnet)|directly connected|lan ips?|local ips?)\b`)},
 	// What one limits for each connection.
 	{"isp_per_flow", piece.Compile(`(?i)\b(?:isps?|providers?|carriers?|telcos?)\b[^.;]{0,30}\b(?:limit|throttl|cap|shap|restrict)\w*\b[^.;]{0,40}\b(?:single|per|each|one) (?:link|connection|stream|session|flow|tcp)\b`)},
 	// Packets of a program that come in heaps.

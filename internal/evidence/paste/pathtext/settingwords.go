@@ -40,20 +40,18 @@ var settingStories = []storyWords{
 	{"unlike_rates", piece.Compile(`(?i)\b(?:bandwidth|speed|rate|throughput)\b[^.;]{0,60}\b(?:different|unlike|not the same|lower|less|other) (?:than|from|to|of|value)\b|\bdifferent (?:bandwidth|speed|rate|throughput)\b`)},
 	// One core has all the work, as the load of a system is told.
 	{"one_core_used", piece.Compile(`(?i)\b(?:all|whole|entire|most) (?:of )?(?:the |its |this )?(?:load|work|processing|traffic|interrupts?)\b[^.;]{0,24}\b(?:on|onto|to|by|in)\b (?:just |only )?(?:1|one|a single|single|the first) (?:cpu )?(?:core|cpu|thread)\b`)},
-	// What goes by a link that ethtool has at a tenth of that.
-	{"gigabit_seen", piece.Compile(`(?i)\b(?:getting|got|get|see|seeing|reach\w*|achiev\w*|measur\w*)(?: \w+){0,2} (?:gigabit|1000 ?mbps|1 ?gbps)[- ](?:speeds?|rates?|throughput|transfers?)\b`)},
 	// One card is slow beside another in the same machine.
-	{"card_fine", piece.Compile(`(?i)\b(?:i2[12]\d|i3\d\d|x5\d\d|x7\d\d|rtl ?\d{4}\w*|bcm\d{4,5}|aqc\d{3}|82\d{3}\w*)(?:-\w+)?(?:\([^)]*\))? (?:works?|worked|is|was|runs?) (?:just |all )?(?:fine|ok|well|perfectly|normal|at full speed)\b`)},
-	{"card_poor", piece.Compile(`(?i)\b(?:i2[12]\d|i3\d\d|x5\d\d|x7\d\d|rtl ?\d{4}\w*|bcm\d{4,5}|aqc\d{3}|82\d{3}\w*)(?:-\w+)?(?:\([^)]*\))? (?:is slow|only|(?:has|have|had|gets?|got|reach\w*|does|do|manages?) (?:only|just|no more than|a mere))\b`)},
+	{"card_fine", piece.Compile(`(?i)\b(?:i2[12]\d|i3[45]\d|x5[245]\d|x7[12]\d|rtl ?\d{4}\w*|bcm\d{4,5}|aqc\d{3}|82\d{3}\w*)(?:-\w+)?(?:\([^)]*\))? (?:works?|worked|is|was|runs?) (?:just |all )?(?:fine|ok|well|perfectly|normal|at full speed),? (?:with |at |\d)[^.;]{0,20}\d ?[mg](?:b|bit)[^.;]{0,30}\.? ?\bbut\b[^.;]{0,12}\b(?:i2[12]\d|i3[45]\d|x5[245]\d|x7[12]\d|rtl ?\d{4}\w*|bcm\d{4,5}|aqc\d{3}|82\d{3}\w*)(?:-\w+)?(?:\([^)]*\))?(?: \w+)? (?:only|just)?\b[^.;]{0,16}\d ?[KMG](?:b|bit)`)},
+	{"card_fine", piece.Compile(`(?i)\b(?:i2[12]\d|i3[45]\d|x5[245]\d|x7[12]\d|rtl ?\d{4}\w*|bcm\d{4,5}|aqc\d{3}|82\d{3}\w*)(?:-\w+)?(?:\([^)]*\))? (?:works?|worked|runs?) (?:just |all )?(?:fine|ok|well|perfectly|normal|at full speed)\b[^;]{0,50}\bbut (?:the )?(?:i2[12]\d|i3[45]\d|x5[245]\d|x7[12]\d|rtl ?\d{4}\w*|bcm\d{4,5}|aqc\d{3}|82\d{3}\w*)(?:-\w+)?(?:\([^)]*\))? (?:(?:has|have|had|gets?|got|reach\w*|does|manages?) (?:only|just)|only (?:has|have|had|gets?|got|reach\w*|does|manages?)) ~?[\d.]+\+? ?[KMG](?:b|bit)`)},
 	// A service's address in a cluster, slow from the host itself where a pod's is not.
-	{"service_slow", piece.Compile(`(?i)\b(?:host ?network\w*|hostnetwork|node|nodes|host|hosts|master)\b[^.;]{0,50}\b(?:cluster ?ips?|service ?ips?|services?|svc)\b[^.;]{0,40}(?:\b(?:slow|slowly|timeouts?|times? out|63 ?s\w*|minute)\b|❌)`)},
-	{"pod_fast", piece.Compile(`(?i)\b(?:pod ?ips?|pods? directly|(?:by|with) (?:the )?pod(?:'s)? (?:ip|address))\b[^.;]{0,30}(?:\b(?:fast|fine|ok|works?|normal|quick)\b|✅)`)},
+	{"service_slow", piece.Compile(`(?i)\b(?:host ?network\w*|hostnetwork|node|nodes|host|hosts|host\d|master)\b[^.;]{0,50}\b(?:cluster ?ips?|service ?ips?|svc (?:ip|address))\b[^.;]{0,40}(?:\b(?:slow|slowly|63 ?s\w*)\b|❌)`)},
+	{"pod_fast", piece.Compile(`(?i)\b(?:pod ?ips?|(?:by|with) (?:the )?pod(?:'s)? (?:ip|address))\b[^.;]{0,30}(?:\b(?:fast|quick)\b|✅)`)},
 	// Datagrams that are lost where TCP over the same way loses none.
-	{"udp_alone_loses", piece.Compile(`(?i)\budp\b[^;]{0,60}\bloss\b[^;]{0,60}\bbut tcp\b[^;]{0,60}\b(?:without|no|w/o|zero|0) (?:\w+ )?retransmi\w+`)},
-	// A host with two interfaces in use at a test.
-	{"both_plugged", piece.Compile(`(?i)\bboth (?:of the |of my )?(?:interfaces?|nics?|ports|cards|adapters|cables)(?: (?:are|were))? (?:plugged in|connected|up|attached|active)\b|\b(?:eth\d|interface|nic|adapter|one)\b[^.;]{0,24}\bis (?:the )?(?:built-?in|onboard|on-board|other)\b[^.;]{0,30}\bon the same (?:network|subnet|lan)\b`)},
+	{"udp_alone_loses", piece.Compile(`(?i)\budp packet loss\b[^;]{0,60}\bbut tcp\b[^;]{0,60}\b(?:without|no|w/o|zero|0) (?:\w+ )?retransmi\w+`)},
+	// A host with two interfaces in one network at a test.
+	{"both_plugged", piece.Compile(`(?i)\bboth (?:of the |of my )?(?:interfaces?|nics?)(?: (?:are|were))? (?:plugged in|connected|up|attached|active)\b[^.;]{0,24}\b(?:same|one) (?:network|subnet|lan)\b|\b(?:eth\d|interface|nic)\b[^.;]{0,24}\bis (?:the )?(?:built-?in|onboard|on-board|other)\b[^.;]{0,30}\bon the same (?:network|subnet)\b`)},
 	// A box that forwards, by its system's name.
-	{"router_box", piece.Compile(`(?i)\b(?:opnsense|pfsense|openwrt|edgerouter|vyos|routeros|ipfire|dec\d{3}|firewall|routing)\b`)},
+	{"router_box", piece.Compile(`(?i)\b(?:opnsense|pfsense|openwrt|edgerouter|vyos|routeros|ipfire|dec\d{3})\b`)},
 	// MAC addresses choose the link, and a router's is the only one, in Japanese.
 	{"mac_hash", piece.Compile(`(?i)mac ?アドレス[^。]{0,30}(?:xor|計算|ハッシュ|hash)`)},
 	{"routed_way", piece.Compile(`(?i)(?:ルーター?|router|ゲートウェイ)[^。]{0,16}(?:越し|経由|1つ|一つ|固定)`)},

@@ -72,7 +72,7 @@ var (
 )
 
 // parts are stories that name what is there: one may ask about it as well.
-var parts = map[string]bool{"both_plugged": true, "router_box": true, "gigabit_seen": true, "card_fine": true, "pod_fast": true, "vmk_several": true, "second_unreached": true, "several_addresses": true, "nic_or_all": true, "instance_rate": true, "radio_word": true, "nccl_word": true, "fast_card": true, "trunking": true, "gigabit_part": true, "faster_part": true, "usb2_word": true, "outside": true, "ethernet_word": true, "iscsi": true, "storage": true, "gre_ipsec": true, "narrow_slot": true, "several_ends": true, "one_here": true, "tunnel_word": true, "mac_hash": true, "by_port_id": true, "core_receives": true, "asks_for_one": true, "rss_false": true, "other_slot": true, "routed_way": true, "size_word": true, "multichannel": true, "program": true, "spread_tunnel": true, "esp_offload": true, "at_home": true, "nfs_word": true, "from_outside": true, "window_named": true, "policing": true, "limit_set": true, "speed_test": true}
+var parts = map[string]bool{"at_lan": true, "dsl_word": true, "both_plugged": true, "router_box": true, "pod_fast": true, "vmk_several": true, "second_unreached": true, "several_addresses": true, "nic_or_all": true, "instance_rate": true, "radio_word": true, "nccl_word": true, "fast_card": true, "trunking": true, "gigabit_part": true, "faster_part": true, "usb2_word": true, "outside": true, "ethernet_word": true, "iscsi": true, "storage": true, "gre_ipsec": true, "narrow_slot": true, "several_ends": true, "one_here": true, "tunnel_word": true, "mac_hash": true, "by_port_id": true, "core_receives": true, "asks_for_one": true, "rss_false": true, "other_slot": true, "routed_way": true, "size_word": true, "multichannel": true, "program": true, "spread_tunnel": true, "esp_offload": true, "at_home": true, "nfs_word": true, "from_outside": true, "window_named": true, "policing": true, "limit_set": true, "speed_test": true}
 
 // asked is how what is behind some words makes a question of them.
 var asked = piece.Compile(`^[^.!?;]*(?:\.\w[^.!?;]*)*\?(?:\W|$)`)
@@ -90,6 +90,8 @@ var contrary = map[string]piece.Pattern{
 	"half_lost":            piece.Compile(`(?i)\b(?:no longer|not|never|was|were|went)\b`),
 	"bursty":               piece.Compile(`(?i)\b(?:not|no|never|without|paces?)\b`),
 	"stays_on_one":         deniedWithin,
+	"cpu_bound":            piece.Compile(`(?i)\b(?:antivirus|games?|gaming)\b`),
+	"udp_alone_loses":      piece.Compile(`(?i)\b(?:isp|line|gaming|voip|wi-?fi|4g|lte|radio|claims?|0 ?%|no loss)\b`),
 	"arrives_by_one":       deniedWithin,
 	"send_buffer_gains":    piece.Compile(`(?i)\b(?:not|no|never|hardly|any|feels?|ring|same|latency|default|than|nothing|bbr|simulat\w+|lab)\b|n['’]t\b`),
 	"send_buffer_small":    piece.Compile(`(?i)\b(?:udp|not|never)\b|n['’]t\b`),
@@ -111,7 +113,7 @@ var doubted = piece.Compile(`(?i)\b(?:never|supposed\w*|thought|did nothing|no (
 
 // present are stories of which a text may tell as well that it was so once, that it is meant,
 // that somebody else says it, or that it made no difference.
-var present = map[string]bool{"route_taken": true, "stays_on_one": true, "arrives_by_one": true, "leaves_by_first": true, "vmk_several": true, "vmk_idle": true, "same_actor": true, "not_aggregatable": true, "documented_rate": true, "credit_falls": true,
+var present = map[string]bool{"service_slow": true, "pod_fast": true, "card_fine": true, "udp_alone_loses": true, "both_plugged": true, "route_taken": true, "stays_on_one": true, "arrives_by_one": true, "leaves_by_first": true, "vmk_several": true, "vmk_idle": true, "same_actor": true, "not_aggregatable": true, "documented_rate": true, "credit_falls": true,
 	"send_buffer_gains": true, "send_buffer_small": true, "receive_buffer_small": true, "send_buffer_set": true, "order_lost": true, "tunnel_mtu": true, "multi_part": true, "ssh_far": true, "zero_window": true}
 
 // What stands before such a story, or behind it on the same line, where it tells so.

@@ -319,7 +319,7 @@ func readWords(s *sink, lines []piece.Line) (read int) {
 }
 
 // alone are stories of which one by itself is an answer.
-var alone = []string{"no_partner", "aggregators_differ", "port_drops", "ring_drops", "crc_grows", "zero_window", "too_long", "softnet_grows", "churned", "frag_asked", "small_window", "greeting_hangs", "mtu_limit", "mtu_blamed", "cpu_bound", "shallow_buffers", "buffer_helps", "model_blamed", "one_bgp_path", "limited_by", "pps_limit", "requests_fixed", "window_low", "half_duplex", "fixed_buffer", "rpf_drops", "device_window", "radio_phy", "other_part", "shaper_slows", "table_full", "bad_sums", "second_unreached", "group_down", "isp_per_flow", "send_buffer_gains", "send_buffer_small", "receive_buffer_small", "order_lost", "not_aggregatable", "tunnel_mtu", "leaves_by_first", "same_actor", "route_taken", "udp_alone_loses"}
+var alone = []string{"no_partner", "aggregators_differ", "port_drops", "ring_drops", "crc_grows", "zero_window", "too_long", "softnet_grows", "churned", "frag_asked", "small_window", "greeting_hangs", "mtu_limit", "mtu_blamed", "cpu_bound", "shallow_buffers", "buffer_helps", "model_blamed", "one_bgp_path", "limited_by", "pps_limit", "requests_fixed", "window_low", "half_duplex", "fixed_buffer", "rpf_drops", "device_window", "radio_phy", "other_part", "shaper_slows", "table_full", "bad_sums", "second_unreached", "group_down", "isp_per_flow", "send_buffer_gains", "send_buffer_small", "receive_buffer_small", "order_lost", "not_aggregatable", "tunnel_mtu", "leaves_by_first", "same_actor", "udp_alone_loses", "card_fine"}
 
 // toldOf is how many of these were told.
 func (s *sink) toldOf(keys []string) (n int) {

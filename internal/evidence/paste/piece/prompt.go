@@ -49,13 +49,16 @@ var bracketPrompt = Compile(`^\(([A-Za-z][\w.-]*)\) ?[#>]\s?(\S.*)$`)
 
 var barePrompt = Compile(`^\s*(?:~(?:/\S*)? ?)?(?:[#$%❯➜λ»]|\+|>)\s?(?:~ )?([a-z/(].*)$`)
 
+// loadTests are programs whose commands people name in prose, and show another's results.
+var loadTests = Words(`iperf iperf2 iperf3 nuttcp netperf ping`)
+
 // quotedCommand is a line of one command, quoted or in bold as issue trackers have them.
 var quotedCommand = Compile("^\\s*(?:#{1,6} |[*-] |\\d+[.)] )?(?:\\*\\*)?`(?:[$#] ?)?([a-z][^`]*)`(?:\\*\\*)?:?\\s*$")
 
 // PromptOf is the prompt of a line. One without a host, or of a name alone, counts
 // where a command that is known stands behind it: a comment of a file begins alike.
 func PromptOf(line string) (Prompt, bool) {
-	if m := quotedCommand.FindStringSubmatch(line); m != nil && knownCommand(m[1]) && !titles(m[1]) {
+	if m := quotedCommand.FindStringSubmatch(line); m != nil && knownCommand(m[1]) && !titles(m[1]) && !loadTests[Program(m[1])] {
 		return Prompt{Command: m[1]}, true
 	}
 	if !strings.ContainsAny(line, "#$%>]+") && (plain(line) || !strings.ContainsAny(line, "❯➜λ»")) {

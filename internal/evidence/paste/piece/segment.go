@@ -1,6 +1,7 @@
 package piece
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -41,7 +42,9 @@ func (readers Table) segments(lines []Line) []Segment {
 	}
 	for i, l := range lines {
 		if fence(l.Text) {
-			flush(Segment{Host: now.Host})
+			if !now.begins() {
+				flush(Segment{Host: now.Host})
+			}
 			continue
 		}
 		if p, ok := PromptOf(l.Text); ok {
@@ -66,6 +69,12 @@ func (readers Table) segments(lines []Line) []Segment {
 	}
 	flush(Segment{})
 	return out
+}
+
+// begins reports a command that was quoted in a sentence's place and shows nothing yet: the
+// fence below it opens its output.
+func (s Segment) begins() bool {
+	return strings.Contains(s.At.Text, "`") && s.Command != "" && !slices.ContainsFunc(s.Lines, func(l Line) bool { return strings.TrimSpace(l.Text) != "" })
 }
 
 // within reports a line that is indented below another: a key of a document's.

@@ -143,7 +143,7 @@ var (
 
 // hopedFor is what stands behind a rate that nobody saw, and farFrom before it.
 var (
-	hopedFor = piece.Compile(`(?i)^[^.;,\d]{0,12}\b(?:i|we|you|they|was|were|as|one)(?: (?:would(?: have)?|had|was|were)|['’](?:d|m))? (?:expect\w*|hop(?:ed|ing) for|aim(?:ed|ing) (?:at|for)|promised)\b`)
+	hopedFor = piece.Compile(`(?i)^\s*(?:that |which )?(?:i|we|you|they)(?: (?:would(?: have)?|had|was|were)|['’](?:d|m))? (?:expect\w*|hop(?:ed|ing) for|aim(?:ed|ing) (?:at|for))\b`)
 	farFrom  = piece.Compile(`(?i)\b(?:far|a long way|nowhere near|not even close) (?:from|to|off|below)? ?(?:the |my |our )?(?:expected |promised |theoretical )?[~≈]?[\d.,]*[-–]?$`)
 )
 
