@@ -100,7 +100,7 @@ func byRules(h netstate.Host, leg netstate.NextHop, by func(table int) bool) (fo
 }
 
 // meets reports a rule that applies to the lookup of a gateway. A condition that nobody knows
-// here does not hold.
+// here is not met.
 func meets(r netstate.Rule, leg netstate.NextHop) bool {
 	words := strings.Fields(r.Selectors)
 	not := len(words) > 0 && words[0] == "not"

@@ -136,7 +136,7 @@ func (v *wayView) fullOfSmall(side []linkLoad) (full, idle []linkLoad) {
 	return full, idle
 }
 
-// lossyTogether are a side's links in use and those that carry nothing, where losses hold
+// lossyTogether are a side's links in use and those that carry nothing, where losses limit
 // the streams that would leave them clearly more than the links in use take: on links of
 // their own they would have it.
 func (v *wayView) lossyTogether(side []linkLoad) (used, unused []linkLoad) {

@@ -157,7 +157,7 @@ func (v *wayView) ownAlmost(all []hypothesis, best unit.BitRate, next *record.Ne
 
 // ownReached is how much more the end of a full processor may bring at the most for a limit
 // of one's own to be what binds; almostOwn how sure that is.
-const ownReached, almostOwn = 1.15, 0.65
+const ownReached, almostOwn = 1.25, 0.65
 
 // How many times more something must bring to go before what was first, or brings nothing.
 const leastBrought, leastBesides = 1.1, 1.05

@@ -58,7 +58,7 @@ func (v *wayView) asLossesLeave() bool {
 }
 
 // fewestRepeated is how many segments were sent again, at the least, where the windows tell
-// as well what holds the streams.
+// as well what limits the streams.
 const fewestRepeated = 5
 
 // losesBelowFull reports a link that is nearly full and loses, one at a time, more than

@@ -165,7 +165,7 @@ func (w waits) queue() float64 {
 }
 
 // oneByOne reports streams with one segment under way at a time, whose acknowledgement the
-// receiver holds back for 40 ms and more (TCP_DELACK_MIN): that is no queue.
+// receiver delays by 40 ms and more (TCP_DELACK_MIN): that is no queue.
 func (w waits) oneByOne() bool {
 	return w.samples >= fewSamples && w.flight > 0 && w.flight <= oneSegment
 }
