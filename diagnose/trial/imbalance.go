@@ -122,9 +122,11 @@ func (v *wayView) almostFull(side []linkLoad) (full, idle []linkLoad) {
 // fullOfSmall are a side's links that small segments fill with their headers, beside others
 // that carry hardly anything.
 func (v *wayView) fullOfSmall(side []linkLoad) (full, idle []linkLoad) {
-	factor := v.wireFactorOf(side)
+	factor, most := v.wireFactorOf(side), mostLoaded(side)
 	for _, l := range side {
 		switch s := l.share(); {
+		case l.untold(most):
+			return nil, nil
 		case s*factor >= fullWire:
 			full = append(full, l)
 		case s <= idleLink:
