@@ -54,9 +54,6 @@ func (v *wayView) oneSided(doubt func(full, idle []linkLoad, placed int) float64
 		if len(full) == 0 {
 			full, idle = v.almostFull(side)
 		}
-		if len(full) == 0 {
-			full, idle = v.fullOfSmall(side)
-		}
 		lossy := false
 		if len(full) == 0 {
 			full, idle = v.lossyTogether(side)
@@ -100,34 +97,16 @@ func (v *wayView) oneSided(doubt func(full, idle []linkLoad, placed int) float64
 	return hypothesis{}, false
 }
 
-// almostFull are a side's links where some are used nearly to the full, and
-// all others hardly at all: collisions make one link's streams fight.
+// almostFull are a side's links where some are used nearly to the full, by what they carry
+// or by the headers of small segments too, and all others hardly at all: collisions make one
+// link's streams fight.
 func (v *wayView) almostFull(side []linkLoad) (full, idle []linkLoad) {
-	most := mostLoaded(side)
+	headers, most := v.wireFactorOf(side), mostLoaded(side)
 	for _, l := range side {
 		switch s := l.share(); {
 		case l.untold(most):
 			return nil, nil
-		case s >= slackLink, s >= roomLink && (v.neverEmpty(l) || v.gathered()):
-			full = append(full, l)
-		case s <= idleLink:
-			idle = append(idle, l)
-		default:
-			return nil, nil
-		}
-	}
-	return full, idle
-}
-
-// fullOfSmall are a side's links that small segments fill with their headers, beside others
-// that carry hardly anything.
-func (v *wayView) fullOfSmall(side []linkLoad) (full, idle []linkLoad) {
-	factor, most := v.wireFactorOf(side), mostLoaded(side)
-	for _, l := range side {
-		switch s := l.share(); {
-		case l.untold(most):
-			return nil, nil
-		case s*factor >= fullWire:
+		case s >= slackLink, headers > 1 && s*headers >= fullWire, s >= roomLink && (v.neverEmpty(l) || v.gathered()):
 			full = append(full, l)
 		case s <= idleLink:
 			idle = append(idle, l)

@@ -185,7 +185,7 @@ func downshifted(v *scene.View, h *piece.Host, name string, speed unit.BitRate) 
 		return
 	}
 	if refused, at, ok := scene.Number(h, "link "+name, "refused_speed"); ok && unit.BitRate(refused)*unit.Mbps > speed && v.Best() <= speed {
-		v.Add(record.CardSlot, 0.6, h, name+" of "+scene.NameOf(h),
+		v.Add(record.LineRate, 0.66, h, name+" of "+scene.NameOf(h),
 			fmt.Sprintf("%s runs at %v, and ethtool finds no mode of %v: its card and driver offer none, so that %v is its line rate whatever the other end can.", name, speed, unit.BitRate(refused)*unit.Mbps, speed),
 			fmt.Sprintf("See what it supports (`ethtool %s`), and whether a newer ethtool and driver know more (old ones name no 2.5 and 5 Gbit/s); an adapter also needs a bus that is fast enough (USB 3). If the modes end there, only another card is faster.", name),
 			scene.Saw("speed of "+name, x.Text, x.Source), scene.Saw("ethtool", fmt.Sprintf("cannot advertise speed %.0f", refused), at))
