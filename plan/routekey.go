@@ -15,10 +15,6 @@ const (
 	tableLocal = 255
 )
 
-// kernelMain is the priority of the kernel's own rule that leads to the main
-// table (fib_default_rules_init); that of the default table is one behind it.
-const kernelMain = 32766
-
 // metricIPv6 is what the kernel gives an IPv6 route without a metric
 // (IP6_RT_PRIO_USER).
 const metricIPv6 = 1024

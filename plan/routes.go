@@ -202,7 +202,7 @@ func ourRule(r netstate.Rule) bool {
 	switch r.Priority {
 	case 0:
 		return r.Table != tableLocal
-	case kernelMain, kernelMain + 1:
+	case 32766, 32767:
 		return false
 	}
 	switch r.Protocol {

@@ -95,7 +95,7 @@ func (v *wayView) reached(p predict.Prediction, cause record.Cause) (sum unit.Bi
 		if window := way.askedAllow(func(s record.Socket) unit.Bytes { return s.RcvBuf }, func(l record.Lane) unit.Bytes { return l.TCP.SndWnd }); cause != record.ReceiveWindow {
 			least(window*more, record.ReceiveWindow) // what a program asked for stays
 		}
-		if window := way.waits.windowRate(func(l record.Lane) unit.Bytes { return l.TCP.SndWnd }); cause == record.Congestion && way.waits.rwnd >= limitedShare {
+		if window := way.waits.windowsAllow(); cause == record.Congestion && way.waits.rwnd >= limitedShare {
 			least(max(window*more, way.goodput), record.ReceiveWindow) // what the streams had of it
 		}
 		if buffer := way.askedAllow(func(s record.Socket) unit.Bytes { return s.SndBuf }, func(l record.Lane) unit.Bytes { _, most := way.sendFilled(l); return most }); cause != record.SendBuffer {

@@ -121,7 +121,7 @@ func (v *wayView) almostFull(side []linkLoad) (full, idle []linkLoad) {
 // the streams that would leave them clearly more than the links in use take: on links of
 // their own they would have it.
 func (v *wayView) lossyTogether(side []linkLoad) (used, unused []linkLoad) {
-	left, ok := v.lossLeavesOver(func(l record.Lane) float64 { return sound(l.TCP.MinRTTMS) })
+	left, ok := v.lossLeavesAlone()
 	most := mostLoaded(side)
 	if !ok || len(v.lanes) < 2 || !v.heldByLosses() || slices.ContainsFunc(side, func(l linkLoad) bool { return l.untold(most) }) {
 		return nil, nil

@@ -115,8 +115,7 @@ func (v *wayView) worthMending(all []hypothesis) []hypothesis {
 	candidate := func(h hypothesis) bool { // a full buffer is known by what is in flight
 		return named(h) || all[0].cause == record.Congestion && (h.cause == record.ReceiveWindow || h.cause == record.SendBuffer) && h.sure >= worthNaming
 	}
-	core := len(all) > 1 && (all[0].cause == record.SenderCPU || all[0].cause == record.ReceiverCPU)
-	if len(all) < 2 || !named(all[0]) || !core && !slices.ContainsFunc(all[1:], candidate) { // before anything is predicted
+	if len(all) < 2 || !named(all[0]) || !ofCore(all[0].cause) && !slices.ContainsFunc(all[1:], candidate) { // before anything is predicted
 		return all
 	}
 	best, next := v.after(all[0])
@@ -146,14 +145,15 @@ func (v *wayView) worthMending(all []hypothesis) []hypothesis {
 // rate nearly reaches, where the first is a processor whose end would bring no more than
 // that: a full one does with less of it per byte, the more there is to do at once. Zero none.
 func (v *wayView) ownAlmost(all []hypothesis, best unit.BitRate, next *record.NextLimit) int {
-	first := all[0].cause
-	if next == nil || next.Cause != record.Pacing || first != record.SenderCPU && first != record.ReceiverCPU || best > v.trial.Goodput*ownReached {
+	if next == nil || next.Cause != record.Pacing || !ofCore(all[0].cause) || best > v.trial.Goodput*ownReached {
 		return 0
 	}
 	return max(slices.IndexFunc(all, func(h hypothesis) bool {
 		return h.sure >= worthListing && (h.cause == record.Pacing || h.cause == record.Application && v.trial.RateLimit > 0)
 	}), 0)
 }
+
+func ofCore(c record.Cause) bool { return c == record.SenderCPU || c == record.ReceiverCPU }
 
 // ownReached is how much more the end of a full processor may bring at the most for a limit
 // of one's own to be what binds; almostOwn how sure that is.

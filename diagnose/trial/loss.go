@@ -110,7 +110,7 @@ func (v *wayView) weighLoss(h *hypothesis) {
 		doubt(0.4, "time without data to send", diagnose.Percent(w.idle()))
 	}
 	buffer := w.windowRate(func(l record.Lane) unit.Bytes { _, most := v.sendFilled(l); return most })
-	allowed := w.windowRate(func(l record.Lane) unit.Bytes { return l.TCP.SndWnd })
+	allowed := w.windowsAllow()
 	waits := w.rwnd >= limitedShare
 	switch {
 	case diagnose.Fraction(w.goodput, buffer) >= nearWindow:
@@ -137,7 +137,7 @@ const wellBeyond = 1.5
 // outrunsLoss reports that the losses would leave well more over the path's own
 // round trip: what waits in a queue waits for another limit.
 func (v *wayView) outrunsLoss() bool {
-	left, ok := v.lossLeavesOver(func(l record.Lane) float64 { return sound(l.TCP.MinRTTMS) })
+	left, ok := v.lossLeavesAlone()
 	return ok && left > v.waits.goodput*wellBeyond
 }
 
@@ -195,6 +195,11 @@ func (v *wayView) lossLeaves() (unit.BitRate, bool) {
 		}
 		return sound(l.TCP.RTTMS)
 	})
+}
+
+// lossLeavesAlone is that over the path's own round trip, with no queue on it.
+func (v *wayView) lossLeavesAlone() (unit.BitRate, bool) {
+	return v.lossLeavesOver(func(l record.Lane) float64 { return sound(l.TCP.MinRTTMS) })
 }
 
 // lossLeavesOver is that over a given round trip of each stream, in milliseconds.

@@ -28,7 +28,7 @@ func confidence(share float64) float64 {
 func (v *wayView) receiveWindow() (hypothesis, bool) {
 	w := v.waits
 	share, told := w.rwnd, w.rwnd >= limitedShare && (w.rwnd >= w.sndbuf || v.windowTighter())
-	allowed := w.windowRate(func(l record.Lane) unit.Bytes { return l.TCP.SndWnd })
+	allowed := w.windowsAllow()
 	if !told {
 		// A kernel that does not count, or a window just at what is in flight.
 		near := float64(w.goodput) / max(float64(allowed), 1)
@@ -125,7 +125,7 @@ func (v *wayView) sendBuffer() (hypothesis, bool) {
 // send buffer, of which the window allows less: a larger buffer would wait for it.
 func (v *wayView) windowTighter() bool {
 	w := v.waits
-	window := w.windowRate(func(l record.Lane) unit.Bytes { return l.TCP.SndWnd })
+	window := w.windowsAllow()
 	buffer := w.windowRate(func(l record.Lane) unit.Bytes { mean, _ := v.sendFilled(l); return mean })
 	return min(w.rwnd, w.sndbuf) >= limitedShare && window > 0 && window < buffer
 }
@@ -188,6 +188,12 @@ func (v *wayView) doubtLoss(h *hypothesis, allowed unit.BitRate) {
 func (v *wayView) tighterThanLoss(allowed unit.BitRate) bool {
 	left, ok := v.lossLeaves()
 	return ok && allowed > 0 && left > allowed*leastBrought
+}
+
+// windowsAllow is what the receivers' windows let the streams carry; zero where one is not
+// known.
+func (w waits) windowsAllow() unit.BitRate {
+	return w.windowRate(func(l record.Lane) unit.Bytes { return l.TCP.SndWnd })
 }
 
 // windowRate is what the streams carry where each has that many bytes in
@@ -318,7 +324,7 @@ func (v *wayView) shut() (times uint64, ok bool) {
 	if !read || w.rwnd < limitedShare || use.TCPExt["PruneCalled"] > 0 || use.TCPExt["TCPMemoryPressures"] > 0 {
 		return 0, false
 	}
-	allowed := w.windowRate(func(l record.Lane) unit.Bytes { return l.TCP.SndWnd })
+	allowed := w.windowsAllow()
 	times = use.TCPExt["TCPToZeroWindowAdv"]
 	return times, float64(times) >= shutOften*max(v.trial.Window, 1) && allowed > w.goodput*shutBefore
 }

@@ -12,7 +12,9 @@ const (
 	ofSwitch = `(?:switch(?:es)?|cisco|nexus|catalyst|aruba|procurve|juniper|mikrotik|unifi|netgear|tp-?link|port-?channel|ether-?channel|trunk|trk\d*|other (?:end|side)|far end)`
 	ofServer = `(?:servers?|hosts?|linux|nas|synology|qnap|truenas|esxi?|proxmox|bond\d*|bonding|windows|team\w*|lagg\d*|node|machine|pc|our (?:end|side))`
 	statical = `(?:static(?:ally)?|mode on|mode ["'` + "`" + `]?on\b|balance-(?:rr|xor|alb|tlb)|active-backup|round[- ]?robin|mode ?[=:]? ?[01256]\b|no lacp|not lacp|without lacp|non-lacp|manual)`
-	dynamic  = `(?:lacp|802\.3ad|mode ?[=:]? ?4\b|dynamic)`
+	// cardModel is a card by its maker's number.
+	cardModel = `(?:i2[12]\d|i3[45]\d|x5[245]\d|x7[12]\d|rtl ?\d{4}\w*|bcm\d{4,5}|aqc\d{3}|82\d{3}\w*)(?:-\w+)?(?:\([^)]*\))?`
+	dynamic   = `(?:lacp|802\.3ad|mode ?[=:]? ?4\b|dynamic)`
 )
 
 // storyWords is a fact of "said" with the words that tell it.

@@ -141,10 +141,10 @@ var (
 	afterListed = piece.Compile(`(?i)\b(?:10|100|1000|1|2\.5|5|25|40) ?[mg](?:b|bit)?(?:ps|/s|it/s)? ?/ ?$`)
 )
 
-// hopedFor is what stands behind a rate that nobody saw, and farFrom before it.
+// wishedBehind is what stands behind a rate that nobody saw, and farFrom before it.
 var (
-	hopedFor = piece.Compile(`(?i)^\s*(?:that |which )?(?:i|we|you|they)(?: (?:would(?: have)?|had|was|were)|['’](?:d|m))? (?:expect\w*|hop(?:ed|ing) for|aim(?:ed|ing) (?:at|for))\b`)
-	farFrom  = piece.Compile(`(?i)\b(?:far|a long way|nowhere near|not even close) (?:from|to|off|below)? ?(?:the |my |our )?(?:expected |promised |theoretical )?[~≈]?[\d.,]*[-–]?$`)
+	wishedBehind = piece.Compile(`(?i)^\s*(?:that |which )?(?:i|we|you|they)(?: (?:would(?: have)?|had|was|were)|['’](?:d|m))? (?:expect\w*|hop(?:ed|ing) for|aim(?:ed|ing) (?:at|for))\b`)
+	farFrom      = piece.Compile(`(?i)\b(?:far|a long way|nowhere near|not even close) (?:from|to|off|below)? ?(?:the |my |our )?(?:expected |promised |theoretical )?[~≈]?[\d.,]*[-–]?$`)
 )
 
 // carried are the figures of a text that somebody says were carried: no link's speed, and
@@ -152,7 +152,7 @@ var (
 func carried(text string) (out []figure) {
 	for _, f := range figures(text) {
 		before := text[:f.from]
-		if setting.MatchString(before) || hopedFor.MatchString(text[f.to:]) || farFrom.MatchString(before) || strings.Contains(text[f.to:], "?") && asked.MatchString(text[f.to:]) {
+		if setting.MatchString(before) || wishedBehind.MatchString(text[f.to:]) || farFrom.MatchString(before) || strings.Contains(text[f.to:], "?") && asked.MatchString(text[f.to:]) {
 			continue
 		}
 		own := nominal(f.bits) && (ofPort.MatchString(before) || ofTest.MatchString(text[f.to:]) || speedWord.MatchString(text[f.to:]) && !seenSpeeds.MatchString(before))
